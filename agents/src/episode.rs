@@ -11,7 +11,7 @@ use diorama_baselines::environment::EnvironmentError;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 use diorama_engine::{Base, BaseError};
-use diorama_grade::Ended;
+use diorama_grade::{Consent, Ended};
 use diorama_output::folder::Folder;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
@@ -148,6 +148,17 @@ pub struct GoldGoal {
     pub outcome: Outcome,
     /// For refusals: why.
     pub reason: Option<RefusalClass>,
+    /// The questions for a yes to calls.
+    pub consents: Vec<GoldConsent>,
+}
+
+/// A question for a yes to reference calls, to which the user says it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoldConsent {
+    /// The calls.
+    pub calls: Vec<Call>,
+    /// The number of the first of them: how many calls there are before the question.
+    pub at: usize,
 }
 
 impl Task {
@@ -216,6 +227,11 @@ impl Task {
             about: given.about.as_deref(),
             facts: Some(&given.facts),
             calls: calls(goal),
+            consents: goal
+                .consents
+                .iter()
+                .map(|asked| Consent { calls: &asked.calls, at: asked.at })
+                .collect(),
         });
         ended.collect()
     }
@@ -284,7 +300,7 @@ impl Task {
             system: said(Role::System).next().unwrap_or_default(),
             turns: said(Role::User).collect(),
             script: facts.script(&row.query),
-            goals: goals(row, &episode, &checks),
+            goals: goals(row, &episode, &checks, &gold),
             episode,
             checks,
             gold,
@@ -379,7 +395,7 @@ fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeS
 }
 
 /// Reads how the goals of a row end. Rows of the first format have one, which ends with the last message.
-fn goals(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldGoal> {
+fn goals(row: &Dialogue, episode: &Episode, checks: &Checks, gold: &[GoldCall]) -> Vec<GoldGoal> {
     let words: Vec<&str> = row
         .messages
         .iter()
@@ -387,26 +403,32 @@ fn goals(row: &Dialogue, episode: &Episode, checks: &Checks) -> Vec<GoldGoal> {
         .filter_map(|message| message.content.as_deref())
         .collect();
     let mut found: Vec<GoldGoal> = Vec::new();
-    let (mut user_turns, mut calls, mut said, mut first) = (0, 0, 0, 0);
-    let mut end = |user_turns: usize, calls: Range<usize>, answer: &str, outcome: Outcome| {
+    let (mut user_turns, mut calls, mut said, mut first) = (0, 0_usize, 0, 0);
+    let mut consents: Vec<GoldConsent> = Vec::new();
+    let made = |call: &GoldCall| Call { api: call.api.clone(), arguments: call.arguments.clone() };
+    let mut end = |user_turns: usize, calls: Range<usize>, answer: &str, outcome: Outcome, consents| {
         let goal = checks.goals.get(found.len());
         let reason = goal.and_then(|goal| goal.refusal.first().copied());
-        found.push(GoldGoal { calls, user_turns, answer: answer.to_owned(), outcome, reason });
+        found.push(GoldGoal { calls, user_turns, answer: answer.to_owned(), outcome, reason, consents });
     };
     for event in &episode.events {
         match event {
             Event::User(_) => user_turns += 1,
             Event::Call(_) => calls += 1,
             Event::Say(_) => said += 1,
+            Event::Confirm(count) => {
+                let asked = gold.get(calls..calls.saturating_add(*count as usize)).unwrap_or_default();
+                consents.push(GoldConsent { calls: asked.iter().map(made).collect(), at: calls });
+            }
             Event::End(outcome) => {
                 let answer = words.get(usize::max(said, 1) - 1).copied().unwrap_or_default();
-                end(user_turns, first..calls, answer, *outcome);
+                end(user_turns, first..calls, answer, *outcome, std::mem::take(&mut consents));
                 first = calls;
             }
         }
     }
     if !episode.events.iter().any(|event| matches!(event, Event::End(_))) {
-        end(user_turns, 0..calls, words.last().copied().unwrap_or_default(), episode.outcome);
+        end(user_turns, 0..calls, words.last().copied().unwrap_or_default(), episode.outcome, consents);
     }
     found
 }

@@ -9,6 +9,7 @@ mod bridge;
 pub mod by_rule;
 mod check;
 mod claims;
+mod consent;
 pub mod detour;
 mod filters;
 mod further;

@@ -18,8 +18,8 @@ use crate::value::{Instant, Str, Value, Zone};
 
 pub use crate::doc::{Comparison, KeyPlace, Method, OnDelete, PageStyle, PagingMember, Place};
 pub use behaviour::{
-    Behaviour, BehaviourKind, Change, Each, Effect, Filter, FilterTest, Measure, Page, Query, Require,
-    Setter, Sort, Which,
+    Behaviour, BehaviourKind, Change, Confirm, Each, Effect, Filter, FilterTest, Measure, Page, Query,
+    Require, Setter, Sort, Which,
 };
 pub use ids::{ApiId, DomainId, FieldId, ParameterId, ResourceId};
 pub use reply::{Many, Member, Reply, Shape, Source};
@@ -82,6 +82,8 @@ pub struct Domain {
 pub struct HouseRule {
     /// Its name, unique in the domain.
     pub name: Str,
+    /// The governed act, in the imperative.
+    pub act: Str,
     /// Wordings, each of which says all of it.
     pub sentences: Vec<Str>,
     /// Cases near its number with the verdict that its expression gives, each as a sentence.
@@ -388,6 +390,13 @@ impl World {
         let api = self.api(api);
         let domain = &self.domains[api.domain.index()].name;
         !api.behaviour.rules.is_empty() && policies.iter().any(|policy| **policy == **domain)
+    }
+
+    /// Returns true if a rule asks for a yes of the user before some call, of the policy of one of these domains.
+    pub fn asks_confirmation(&self, policies: &[String]) -> bool {
+        let is_told =
+            |api: &Api| policies.iter().any(|policy| **policy == *self.domains[api.domain.index()].name);
+        self.apis.iter().any(|api| !api.behaviour.confirms.is_empty() && is_told(api))
     }
 
     /// The same world in which the rules of policies refuse calls; none where no policy governs a call.

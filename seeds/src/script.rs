@@ -31,6 +31,24 @@ pub struct Goal {
     /// detail. Examples: a correction, a choice, a consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// The calls to which the user says yes; only where a rule of a policy may ask for that.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wants: Vec<WantedCall>,
+}
+
+/// A call to which the user says yes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WantedCall {
+    /// The API.
+    pub api: String,
+    /// The values that the user knows, by argument. A token is not among them.
+    pub arguments: serde_json::Map<String, Json>,
+    /// The arguments whose values the session makes up: the user takes any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unknown: Vec<String>,
+    /// The user's own words for some of them.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub words: std::collections::BTreeMap<String, String>,
 }
 
 /// A detail that the user withholds until the assistant asks for it.

@@ -113,7 +113,7 @@ fn goals_by_statement(row: &Dialogue) -> HashMap<usize, usize> {
                 let goal = goals.next().unwrap_or_default();
                 found.extend(last.take().map(|statement| (statement, goal)));
             }
-            Event::User(_) | Event::Call(_) => {}
+            Event::User(_) | Event::Call(_) | Event::Confirm(_) => {}
         }
     }
     found

@@ -11,12 +11,14 @@ use diorama_engine::Base;
 use diorama_engine::fault::Faults;
 use diorama_engine::session::{LogEntry, Session};
 use diorama_grade::{Attempt, Grade, Prepared};
+use diorama_seeds::agent_tools::{self, CONFIRM, Confirmation, MAX_CONFIRMED_CALLS};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::http::openapi::{document, reply_schema};
 use diorama_user::Scene;
 use diorama_user::conversation::{Conversation, Given};
-use serde_json::Value as Json;
+use serde::Deserialize;
+use serde_json::{Value as Json, json};
 
 use super::meter::Meter;
 use crate::episode::{EpisodeError, Task, World};
@@ -183,6 +185,45 @@ impl LocalEnvironment<'_> {
     fn show_finish(&mut self) {
         let goal = self.conversation.progress().goal as usize;
         self.view.replace_finish((!self.view.over).then(|| ending::tool(&self.judge.task.checks, goal)));
+        if self.confirms() && !self.view.has_tool(CONFIRM) {
+            self.view.tools.push(agent_tools::confirm());
+        }
+    }
+
+    /// Returns true if a tool asks the user for a yes to calls. A world's own API of that name goes before it.
+    fn confirms(&self) -> bool {
+        self.judge.task.checks.confirms && self.judge.base().api_named(CONFIRM).is_none()
+    }
+
+    /// Has the user answer to calls that they are asked to confirm.
+    fn confirm(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
+        let asked = Confirmation::deserialize(Json::Object(call.arguments.clone()));
+        let reply = match asked {
+            Ok(asked) if (1..=MAX_CONFIRMED_CALLS).contains(&asked.calls.len()) && !self.view.over => {
+                let log: Vec<Arc<LogEntry>> = self.session.log().collect();
+                let (base, clock) = (&self.judge.world.base, self.session.state().clock());
+                let exchange = self.conversation.confirm(
+                    &self.judge.task.script,
+                    &asked,
+                    Scene { log: &log, base, clock },
+                );
+                let body = json!({"content": exchange.answer, "done": false});
+                self.conversation.push(exchange);
+                Reply { status: 200, body }
+            }
+            Ok(asked) => {
+                let found = asked.calls.len();
+                let detail =
+                    format!("found {found} calls, expected one to {MAX_CONFIRMED_CALLS} of an open request");
+                Reply { status: 422, body: json!({"detail": detail}) }
+            }
+            Err(error) => {
+                let detail = format!("found {error}, expected arguments as the schema of `{CONFIRM}` says");
+                Reply { status: 422, body: json!({"detail": detail}) }
+            }
+        };
+        self.view.add_call(call, &reply);
+        Ok(reply)
     }
 
     fn end(&mut self, end: &Finish) -> Result<Answer, EnvironmentError> {
@@ -200,6 +241,9 @@ impl LocalEnvironment<'_> {
 
     fn make(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         self.meter.take(&self.view, true)?;
+        if call.api == CONFIRM && self.confirms() {
+            return self.confirm(call);
+        }
         let entry = self.session.call(call);
         // In process, a delay is charged to the budget, and not waited for.
         self.meter.charge(entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0));

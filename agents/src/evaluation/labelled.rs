@@ -156,6 +156,7 @@ impl Labelled {
                 about: given.about.as_deref(),
                 facts: Some(&given.facts),
                 calls,
+                consents: Vec::new(),
             })
             .collect();
         let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {

@@ -46,6 +46,8 @@ enum Way {
     RefuseFirst,
     /// The reference solution with the same verdict on whatever a told policy governs.
     Verdict(FixedVerdict),
+    /// The reference solution without the questions for a yes that rules ask for.
+    NeverAsk,
 }
 
 /// Goals that a policy ends, at most: no conversation has more.
@@ -58,7 +60,7 @@ const fn policy(name: &'static str, way: Way, help: &'static str) -> Policy {
 }
 
 /// The policies.
-pub static POLICIES: [Policy; 11] = [
+pub static POLICIES: [Policy; 12] = [
     policy("oracle", Way::Reference(Facts::AsChecked), "the reference solution, bound to live replies"),
     policy(
         "oracle-reordered",
@@ -89,6 +91,11 @@ pub static POLICIES: [Policy; 11] = [
         "refuse-anyway",
         Way::Verdict(FixedVerdict::Forbidden),
         "solves tasks with a policy, and refuses whatever its rules govern",
+    ),
+    policy(
+        "never-ask",
+        Way::NeverAsk,
+        "solves tasks whose policy asks for a yes of the user, and never asks for it",
     ),
 ];
 
@@ -129,6 +136,7 @@ impl Scripted<'_> {
             },
             Way::WritesLate => attacks::write_late(privileged, environment).await,
             Way::Verdict(verdict) => oracle::solve_with_verdict(privileged, environment, verdict).await,
+            Way::NeverAsk => oracle::solve_without_asking(privileged, environment).await,
             Way::RefuseFirst => attacks::refuse_first(privileged, environment).await,
             Way::ProvokeFaults => {
                 attacks::provoke_faults(privileged, environment).await;

@@ -10,6 +10,7 @@ use diorama_baselines::trace::Note;
 use diorama_engine::fault::Faults;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_grade::Grade;
+use diorama_seeds::agent_tools::CONFIRM;
 use diorama_seeds::ending::FINISH;
 use diorama_seeds::task::Call;
 use serde::Deserialize;
@@ -137,7 +138,8 @@ impl SessionServer {
 /// Returns true if a document describes each API that is visible.
 fn describes(openapi: &Json, view: &View) -> bool {
     let mut names = view.tools.iter().filter_map(|tool| tool["function"]["name"].as_str());
-    names.all(|name| name == TOOL_SEARCHER || name == FINISH || has_operation(openapi, name))
+    let is_own = |name: &str| [TOOL_SEARCHER, FINISH, CONFIRM].contains(&name);
+    names.all(|name| is_own(name) || has_operation(openapi, name))
 }
 
 impl RemoteEnvironment {

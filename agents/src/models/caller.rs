@@ -14,6 +14,9 @@ use diorama_engine::session::LogEntry;
 use diorama_output::row::Dialogue;
 use diorama_proof::candidate::{CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
 use diorama_proof::{Candidate, Grounded};
+use diorama_seeds::agent_tools::{CONFIRM, Confirmation};
+use serde::Deserialize;
+use serde_json::Value as Json;
 
 use super::Protocol;
 use super::ask::{Asker, Lost};
@@ -127,6 +130,15 @@ pub fn conversation(
                     && !asked.content.trim().is_empty();
                 let say = spoken.then(|| asked.content.trim().to_owned());
                 message = Turn { say, reasoning: asked.reasoning.clone(), ..Turn::default() };
+                is_new = true;
+            }
+            Step::Called { call, body, .. } if planned.checks.confirms && call.api == CONFIRM => {
+                let asked = Confirmation::deserialize(Json::Object(call.arguments.clone()));
+                let asked = asked.map_err(|error| Unsolved::new("unasked", error.to_string()))?;
+                let user = body.get("content").and_then(Json::as_str).map(str::to_owned);
+                let (say, confirms) = (Some(asked.message), asked.calls.len());
+                turns.push(Turn { say, confirms, reasoning: message.reasoning.take(), ..Turn::default() });
+                turns.push(Turn { user, ..Turn::default() });
                 is_new = true;
             }
             Step::Called { call, .. } => {

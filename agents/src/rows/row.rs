@@ -165,6 +165,9 @@ fn make_transcript(base: &Base, grounded: &Grounded) -> Transcript {
                 transcript.events.push(Event::Say(says));
                 says += 1;
             }
+            if turn.confirms > 0 {
+                transcript.events.push(Event::Confirm(turn.confirms as u32));
+            }
             let first = calls;
             let made: Vec<ToolCall> = turn
                 .calls

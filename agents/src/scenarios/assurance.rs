@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use diorama_answers::Clock;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
 use diorama_proof::candidate::{CandidateCall, Turn};
@@ -12,8 +13,9 @@ use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{
     Api, BehaviourKind, Change, Effect, Field, FieldId, Method, ResourceId, Which, World,
 };
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
+use diorama_user::asks_leave;
 
 use super::player::{Made, Player};
 use super::rule::tells_rule;
@@ -24,6 +26,8 @@ use crate::draws::choose;
 
 /// Share of the longer jobs that the assistant announces.
 const ANNOUNCES: f64 = 0.3;
+/// Amounts of money that differ by less are equal.
+const LEAST_DIFFERENCE: f64 = 1e-6;
 /// Calls of a longer job, at least; a search is one.
 const MIN_LONG_CALLS: usize = 3;
 
@@ -56,35 +60,56 @@ fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> bo
         && !rules.any(|rule| rule.that.source.contains(&asks))
 }
 
-/// Returns the place of the amount of money that a new record costs: the first of its own amounts that earlier replies showed.
-fn find_price(world: &World, api: &Api, reply: &Body, made: &[Arc<LogEntry>]) -> Option<Vec<String>> {
+/// Returns the amount of money that a new record costs, of those that earlier replies showed: the first of its own amounts, else the
+/// amount by which the call changes one of another record (`owed` by the fee of a course).
+fn find_price(world: &World, api: &Api, entry: &LogEntry, made: &[Arc<LogEntry>]) -> Option<(Value, Schema)> {
     let BehaviourKind::Create { resource, .. } = api.behaviour.kind else { return None };
-    let is_price = |member: &Body| {
-        let Body::Leaf(price @ Value::Decimal(_), Origin::Field { resource: of, field, .. }) = member else {
-            return false;
-        };
-        let has_currency =
-            matches!(world.resource(*of).field(*field).schema.kind, Type::Decimal { currency: Some(_), .. });
-        let is_same = |value: &Value| matches!(value, Value::Decimal(_)) && value.as_f64() == price.as_f64();
-        let mut earlier = made.iter().flat_map(|entry| entry.reply.body.values());
-        *of == resource
-            && has_currency
-            && price.as_f64().is_some_and(|amount| amount > 0.0)
-            && earlier.any(|(value, _)| is_same(value))
+    let shown = || made.iter().flat_map(|entry| entry.reply.body.values());
+    let amount_of = |value: &Value| value.as_f64().filter(|_| matches!(value, Value::Decimal(_)));
+    let schema_of = |resource: ResourceId, field: FieldId| {
+        let schema = &world.resource(resource).field(field).schema;
+        matches!(schema.kind, Type::Decimal { currency: Some(_), .. }).then(|| schema.clone())
     };
-    let Body::Object(members) = reply else { return None };
-    members.iter().find_map(|(name, member)| match member {
+    let own = |member: &Body| {
+        let Body::Leaf(price, Origin::Field { resource: of, field, .. }) = member else { return None };
+        let schema = schema_of(*of, *field).filter(|_| *of == resource)?;
+        let amount = amount_of(price).filter(|amount| *amount > 0.0)?;
+        shown().any(|(value, _)| amount_of(value) == Some(amount)).then(|| (price.clone(), schema))
+    };
+    let Body::Object(members) = &entry.reply.body else { return None };
+    let own_price = members.iter().find_map(|(_, member)| match member {
         // An envelope.
-        Body::Object(inner) => {
-            let (of_inner, _) = inner.iter().find(|(_, member)| is_price(member))?;
-            Some(vec![name.to_string(), of_inner.to_string()])
-        }
-        _ => is_price(member).then(|| vec![name.to_string()]),
-    })
+        Body::Object(inner) => inner.iter().find_map(|(_, member)| own(member)),
+        _ => own(member),
+    });
+    let charged = || {
+        let updates = entry
+            .changes
+            .iter()
+            .filter_map(|change| Some((change.resource, change.before.as_ref()?, change.after.as_ref()?)));
+        let fields = updates.flat_map(|(resource, before, after)| {
+            let pairs = before.iter().zip(after.iter()).enumerate();
+            pairs.map(move |(index, pair)| (resource, FieldId(index as u16), pair))
+        });
+        let mut amounts = fields.filter_map(|(resource, field, (before, after))| {
+            schema_of(resource, field)?;
+            let difference = (amount_of(after)? - amount_of(before)?).abs();
+            (difference > LEAST_DIFFERENCE).then_some(difference)
+        });
+        amounts.find_map(|charged| {
+            shown().find_map(|(value, origin)| {
+                let Origin::Field { resource, field, .. } = origin else { return None };
+                let schema = schema_of(*resource, *field)?;
+                let amount = amount_of(value)?;
+                ((amount - charged).abs() < LEAST_DIFFERENCE).then(|| (value.clone(), schema))
+            })
+        })
+    };
+    own_price.or_else(charged)
 }
 
 impl Player<'_, '_> {
-    /// Begins the assurances of a goal. A question at the end of the goal before is answered by its opening.
+    /// Begins the assurances of a goal. Its opening agrees to what the end of the goal before asks leave for.
     pub(crate) fn begin_assurance(&mut self, doc: &ScenarioGoalDoc) {
         let count = |step: &ScenarioStepDoc| match (&step.each, &step.call) {
             (Some(_), _) => 2,
@@ -92,8 +117,14 @@ impl Player<'_, '_> {
         };
         let searches = if self.manner.retrieves { 1 } else { 0 };
         let is_long = doc.does.iter().map(count).sum::<usize>() + searches >= MIN_LONG_CALLS;
-        let has_consent = self.talk.answered.last().is_some_and(|words| words.ends_with('?'));
+        let has_consent = self.talk.answered.last().is_some_and(|words| self.asks_leave(words));
         self.talk.assurance = Assurance { announces: is_long && self.chance(ANNOUNCES), has_consent };
+    }
+
+    /// Returns true if words of the assistant ask for leave to do something. The answer to other questions is no yes.
+    pub(crate) fn asks_leave(&self, words: &str) -> bool {
+        let zone = &self.world.base.world().zone;
+        asks_leave(words, &Clock::at(self.session.state().clock(), zone))
     }
 
     /// Returns what the assistant says with a step's calls: the step's own words, or an announcement.
@@ -109,6 +140,9 @@ impl Player<'_, '_> {
 
     /// Has the calls of a step confirmed where they take something away, or are charged.
     pub(crate) fn assure(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+        if self.confirm(calls, turns)? {
+            return Ok(());
+        }
         let model = self.world.base.world();
         let api = calls.first().and_then(|(step, _)| model.api_named(step.call.as_deref()?));
         let Some(api) = api.map(|id| model.api(id)).filter(|api| api.writes()) else { return Ok(()) };
@@ -202,13 +236,11 @@ impl Player<'_, '_> {
         if !entry.reply.is_success() {
             return None;
         }
-        let place = find_price(self.world.base.world(), api, &entry.reply.body, &self.calls.made)?;
+        let (price, schema) = find_price(self.world.base.world(), api, &entry, &self.calls.made)?;
         let mut scene = self.scene.clone();
-        scene.name_reply("made", &entry.reply.body);
-        let place: Vec<_> = place.iter().map(|name| scene.casing().read(name).into_owned()).collect();
-        let place = place.join(".");
-        let price = scene.say(&format!("{{made.{place}}}")).ok()?;
-        let amount = scene.say(&format!("{{made.{place}|amount}}")).ok()?;
+        scene.name_item("price", scene.shown(&price, schema));
+        let price = scene.say("{price}").ok()?;
+        let amount = scene.say("{price|amount}").ok()?;
         let is_said = |said: &String| said.contains(&price) || said.contains(&amount);
         if self.talk.said.iter().chain(&self.talk.answered).any(is_said) {
             return None;

@@ -33,6 +33,8 @@ pub struct Speech {
     pub last_chances: Vec<String>,
     /// Assistants, who tell a price before it is charged.
     pub prices: Vec<String>,
+    /// Assistants, who ask for the yes that a rule of a policy asks for.
+    pub confirmations: Vec<String>,
     /// Users, who say yes to that.
     pub consents: Vec<String>,
     /// Signing in.
@@ -92,6 +94,7 @@ mod tests {
             &speech.assistants,
             &speech.tools_are_found,
             &speech.policy,
+            &speech.confirmations,
             &speech.clock,
             &speech.greetings,
             &speech.voices,

@@ -1,3 +1,5 @@
+mod assurance;
+
 use std::collections::BTreeSet;
 
 use diorama_output::row::Split;

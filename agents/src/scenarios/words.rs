@@ -101,6 +101,18 @@ impl Scene {
         Ok(said)
     }
 
+    /// A value as words see it.
+    pub(crate) fn shown(&self, value: &Value, schema: Schema) -> Shown {
+        show(&self.setting, value, &Arc::new(schema))
+    }
+
+    /// A value in words.
+    pub(crate) fn spell(&self, value: &Value, schema: Schema) -> String {
+        let is_choice = matches!(schema.kind, Type::Enum(_));
+        let spelt = self.shown(value, schema).to_string();
+        if is_choice { spelt.replace('_', " ") } else { spelt }
+    }
+
     /// The value of an expression.
     ///
     /// # Errors

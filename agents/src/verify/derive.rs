@@ -218,7 +218,11 @@ fn goal<'a>(
             (Role::User, Some(Event::User(_))) => {
                 goal.turns.push(Turn { user: message.content.clone(), ..Turn::default() });
             }
-            (Role::Assistant, None | Some(Event::Say(_))) => goal.turns.push(turn(message, marks)?),
+            (Role::Assistant, None | Some(Event::Say(_))) => {
+                let asked = events.next_if(|event| matches!(event, Event::Confirm(_)));
+                let confirms = if let Some(Event::Confirm(calls)) = asked { calls as usize } else { 0 };
+                goal.turns.push(Turn { confirms, ..turn(message, marks)? });
+            }
             (Role::Tool, Some(Event::Call(_))) => {}
             (role, told) => {
                 let found = told.map_or_else(|| "nothing".to_owned(), |event| format!("{event:?}"));

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use diorama_seeds::agent_tools::CONFIRM;
 use diorama_seeds::ending::FINISH;
 use serde_json::{Map, Value as Json, json};
 
@@ -112,9 +113,10 @@ impl Conversation {
         last.is_some()
     }
 
-    /// Returns true if the world has an API of the name of the tool that ends goals.
-    pub(super) fn ends_by_own_tool(&self) -> bool {
-        self.tools.iter().any(|tool| tool_name(tool) == FINISH && !is_finish(tool))
+    /// Returns true if a name is that of a tool of the conversation, and not of an API of the world.
+    pub(super) fn is_own_tool(&self, name: &str) -> bool {
+        let is_own = |tool: &Json| is_finish(tool) || is_confirm(tool);
+        self.tools.iter().any(|tool| tool_name(tool) == name && is_own(tool))
     }
 
     /// Returns true if the assistant finds its APIs by searching.
@@ -251,6 +253,11 @@ pub(super) fn tool_name(tool: &Json) -> &str {
 /// Returns true if a tool is the one that ends goals, and not an API of the world that has its name.
 pub(super) fn is_finish(tool: &Json) -> bool {
     tool_name(tool) == FINISH && unwrap_function(tool).pointer("/parameters/properties/outcome").is_some()
+}
+
+/// Returns true if a tool is the one that asks for a yes to calls, and not an API of the world that has its name.
+pub(super) fn is_confirm(tool: &Json) -> bool {
+    tool_name(tool) == CONFIRM && unwrap_function(tool).pointer("/parameters/properties/calls").is_some()
 }
 
 /// The parameters of a tool, each with its schema and whether it must be given.

@@ -6,7 +6,6 @@
 use std::collections::HashMap;
 
 use diorama_seeds::contract::{Schemas, Side};
-use diorama_seeds::ending::FINISH;
 use serde_json::{Map, Value as Json};
 
 use super::conversation::{
@@ -61,10 +60,10 @@ pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id:
 
 /// The message of a mutant; none where its form is wrong, or its message is not to learn from.
 fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged> {
-    let own_finish = conversation.ends_by_own_tool();
     let mut calls = conversation.turns.iter().enumerate().flat_map(|(at, turn)| {
         let calls = turn.calls.iter().enumerate();
-        calls.filter(move |(_, call)| own_finish || call.name != FINISH).map(move |(which, _)| (at, which))
+        let of_world = calls.filter(|(_, call)| !conversation.is_own_tool(&call.name));
+        of_world.map(move |(which, _)| (at, which))
     });
     let place = calls.nth(mutant.call);
     let (at, turn) = match (place, &mutant.instead) {
@@ -92,14 +91,16 @@ fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged
         && chosen.calls.iter().zip(&turn.calls).all(|(one, other)| same(one, other))
         && chosen.text() == turn.text();
     let tools = list_visible_tools(conversation, at);
-    let is_valid = turn.calls.iter().all(|call| call.name == FINISH || is_valid(&tools, call));
+    let is_valid =
+        turn.calls.iter().all(|call| conversation.is_own_tool(&call.name) || is_valid(&tools, call));
     (chosen.train && !is_same && is_valid).then_some(Damaged { at, turn, kind: mutant.kind })
 }
 
-/// The next message of the assistant that calls no API: words, or the end of a goal.
+/// The next message of the assistant that calls no API: words, a question for a yes, or the end of a goal.
 fn next_answer(conversation: &Conversation, at: usize) -> Option<&Turn> {
-    let is_answer =
-        |turn: &&Turn| turn.role == Role::Assistant && turn.calls.iter().all(|call| call.name == FINISH);
+    let is_answer = |turn: &&Turn| {
+        turn.role == Role::Assistant && turn.calls.iter().all(|call| conversation.is_own_tool(&call.name))
+    };
     conversation.turns.get(at + 1..)?.iter().find(is_answer)
 }
 

@@ -1,5 +1,9 @@
-//! Structured endings in rows: the tool `finish`, and calls of it in the place of the messages that end goals.
+//! Structured endings in rows: the tool `finish`, and calls of it in the place of the messages that end goals; the tool `confirm`, and calls of
+//! it in the place of the messages that ask for the yes that a policy asks for.
 
+use std::collections::HashMap;
+
+use diorama_seeds::agent_tools::{self, CONFIRM};
 use diorama_seeds::answer::GoldAnswer;
 use diorama_seeds::ending::{self, FINISH, Finish};
 use diorama_seeds::pointer::from_path;
@@ -15,16 +19,20 @@ pub(super) fn checks(row: &Dialogue) -> Result<Checks, RowFault> {
         .map_err(|error| fault(row, "checks", format!("does not hold checks: {error}")))
 }
 
-/// Adds the `finish` tool of the first goal, as the server offers it. A world's own API of that name goes before it.
+/// Adds the tool `confirm`, where the task has it, and the `finish` tool of the first goal, as the server offers them. A world's own API of
+/// such a name goes before it.
 pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) {
+    if checks.confirms {
+        add(conversation, agent_tools::confirm());
+    }
     add(conversation, ending::tool(checks, 0));
 }
 
 /// Adds the tool unless the world has an API of its name.
-fn add(conversation: &mut Conversation, finish: Json) -> bool {
-    let own = conversation.tools.iter().any(|tool| tool_name(tool) == FINISH);
+fn add(conversation: &mut Conversation, tool: Json) -> bool {
+    let own = conversation.tools.iter().any(|known| tool_name(known) == tool_name(&tool));
     if !own {
-        conversation.tools.push(finish);
+        conversation.tools.push(tool);
     }
     !own
 }
@@ -69,21 +77,35 @@ fn kind(schema: &Json) -> Json {
     kind
 }
 
-/// Puts calls of `finish` in the place of the messages that end goals. As the server answers, the reply holds what the
-/// user says next, and the tool of the goal that this opens; the last ending is not replied to.
+/// Puts calls of `finish` in the place of the messages that end goals, and calls of `confirm` in the place of those that ask for a yes. As
+/// the server answers, the reply holds what the user says next, and the tool of the goal that this opens; the last ending is not replied
+/// to.
 pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(), RowFault> {
     let checks = checks(row)?;
+    let confirms = checks.confirms && add(conversation, agent_tools::confirm());
     if !add(conversation, dialogue_tool(&checks)) {
         return Ok(());
     }
-    let ends = ends(row, conversation)?;
+    let Marks { ends, questions } = marks(row, conversation)?;
+    let questions = if confirms { questions } else { HashMap::new() };
     if ends.len() != checks.goals.len() {
         let what = format!("has {} ends, expected {}, one for each goal", ends.len(), checks.goals.len());
         return Err(fault(row, "episode", what));
     }
     let mut turns: Vec<Turn> = Vec::with_capacity(conversation.turns.len());
     let mut open: Option<(Call, usize)> = None;
+    let mut asked: Option<Call> = None;
     for (index, turn) in conversation.turns.iter().enumerate() {
+        if let Some(call) = asked.take() {
+            turns.push(Turn::reply(&call, json!({"content": turn.content, "done": false}).to_string()));
+            continue;
+        }
+        if let Some(count) = questions.get(&index) {
+            let call = question(conversation, index, *count);
+            turns.push(Turn { content: None, calls: vec![call.clone()], ..turn.clone() });
+            asked = Some(call);
+            continue;
+        }
         if let Some((call, goal)) = open.take() {
             let mut reply =
                 json!({"content": turn.content, "done": false, "finish": ending::tool(&checks, goal + 1)});
@@ -109,8 +131,27 @@ pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(
     Ok(())
 }
 
-/// The turns that end goals. A row without events ends with its last message.
-fn ends(row: &Dialogue, conversation: &Conversation) -> Result<Vec<usize>, RowFault> {
+/// A question for a yes to so many of the next calls, as a call of `confirm`.
+fn question(conversation: &Conversation, index: usize, count: usize) -> Call {
+    let turn = &conversation.turns[index];
+    let later = conversation.turns.iter().skip(index + 1).flat_map(|turn| &turn.calls);
+    let calls: Vec<Json> =
+        later.take(count).map(|call| json!({"api": call.name, "arguments": call.arguments})).collect();
+    let arguments = Map::from_iter([
+        ("calls".to_owned(), Json::Array(calls)),
+        ("message".to_owned(), json!(turn.content.as_deref().unwrap_or_default())),
+    ]);
+    Call::new(format!("confirm_{index}"), CONFIRM.to_owned(), arguments)
+}
+
+/// The turns that end goals, and those that ask for a yes, each with the number of the calls.
+struct Marks {
+    ends: Vec<usize>,
+    questions: HashMap<usize, usize>,
+}
+
+/// The marks of a row's events. A row without events ends with its last message.
+fn marks(row: &Dialogue, conversation: &Conversation) -> Result<Marks, RowFault> {
     let episode: Json = serde_json::from_str(&row.episode)
         .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
     let said: Vec<usize> = (0..conversation.turns.len())
@@ -119,21 +160,26 @@ fn ends(row: &Dialogue, conversation: &Conversation) -> Result<Vec<usize>, RowFa
         })
         .collect();
     let Some(events) = episode.get("events").and_then(Json::as_array) else {
-        return Ok(said.last().copied().into_iter().collect());
+        let ends = said.last().copied().into_iter().collect();
+        return Ok(Marks { ends, questions: HashMap::new() });
     };
     let mut last = None;
-    let mut found = Vec::new();
+    let mut ends = Vec::new();
+    let mut questions = HashMap::new();
     for event in events {
         if let Some(say) = event.get("say").and_then(Json::as_u64) {
             last = usize::try_from(say).ok();
+        } else if let Some(count) = event.get("confirm").and_then(Json::as_u64) {
+            let asked = last.take().and_then(|say| said.get(say));
+            questions.extend(asked.copied().zip(usize::try_from(count).ok()));
         } else if event.get("end").is_some() {
             let Some(index) = last.take().and_then(|say| said.get(say)) else {
                 return Err(fault(row, "episode", "ends a goal before anything is said".to_owned()));
             };
-            found.push(*index);
+            ends.push(*index);
         }
     }
-    Ok(found)
+    Ok(Marks { ends, questions })
 }
 
 /// The arguments of `finish` for a goal.

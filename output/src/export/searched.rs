@@ -1,6 +1,6 @@
 //! Rows whose APIs are found by searching, in three renderings.
 
-use diorama_seeds::agent_tools::{CALL_API, call_api};
+use diorama_seeds::agent_tools::{CALL_API, CONFIRM, call_api};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, tool_name, wrap_function};
@@ -29,7 +29,7 @@ pub(super) fn dispatch(turn: &mut Turn, how: Searched) {
     if how != Searched::Dispatch {
         return;
     }
-    let direct = |name: &str| name == TOOL_SEARCHER || name == FINISH;
+    let direct = |name: &str| [TOOL_SEARCHER, FINISH, CONFIRM].contains(&name);
     for call in turn.calls.iter_mut().filter(|call| !direct(&call.name)) {
         let mut arguments = Map::new();
         arguments.insert("name".to_owned(), Json::String(std::mem::take(&mut call.name)));

@@ -47,6 +47,8 @@ pub enum Event {
     Call(u32),
     /// The assistant's words of this number.
     Say(u32),
+    /// The words before it ask the user to confirm so many of the next calls.
+    Confirm(u32),
     /// The open goal has ended, and how.
     End(Outcome),
 }

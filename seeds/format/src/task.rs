@@ -104,6 +104,9 @@ pub struct Checks {
     /// The domains whose policy the task tells: its rules must be kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policy: Vec<String>,
+    /// True if a rule of these policies asks for a yes of the user: the task has the tool `confirm`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub confirms: bool,
 }
 
 impl Checks {

@@ -18,6 +18,8 @@ pub struct Behaviour {
     /// The rules of the domain's policy that govern it. Only the shadow of a world refuses by them, each with its rule's name as the
     /// message.
     pub rules: Vec<Require>,
+    /// The rules of the domain's policy by which the user must have said yes to it.
+    pub confirms: Vec<Confirm>,
     /// Further changes.
     pub also: Vec<Effect>,
     /// The field that keeps the body of the request.
@@ -26,6 +28,17 @@ pub struct Behaviour {
     pub upsert: bool,
     /// Records are made of the items of a list.
     pub each: Option<Each>,
+}
+
+/// A rule of a policy by which the user must have said yes to a call.
+#[derive(Clone, Debug)]
+pub struct Confirm {
+    /// The name of the rule.
+    pub rule: Str,
+    /// The calls that need no yes.
+    pub exempt: Expr,
+    /// The values that the user must hear, each with its noun.
+    pub state: Vec<(Str, Expr)>,
 }
 
 /// Where the bodies of several records come from.

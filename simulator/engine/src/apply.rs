@@ -5,6 +5,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Str;
 
 use super::base::Base;
+use super::consent::NeededConsent;
 use super::refusal::{Outcome, Refusal};
 use super::reply::Reply;
 use super::run::Run;
@@ -21,6 +22,8 @@ pub struct Applied {
     pub state: State,
     /// The records that the call changed, one entry for each record, sorted by resource and key.
     pub changes: Vec<RecordChange>,
+    /// The yes of the user that a rule of a policy asks for.
+    pub needs: Option<NeededConsent>,
 }
 
 /// Executes a call.
@@ -34,6 +37,7 @@ pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
         reply: refusal.into_reply(),
         state: state.clone(),
         changes: Vec::new(),
+        needs: None,
     })
 }
 
@@ -54,11 +58,11 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
         }
         let arguments = arguments::parse(&base.tools.searcher, &call.arguments, &base.world().zone)?;
         let reply = tools::search_reply(base, state.search(), &arguments);
-        return Ok(Applied { reply, state: state.clone(), changes: Vec::new() });
+        return Ok(Applied { reply, state: state.clone(), changes: Vec::new(), needs: None });
     };
     let api = base.world().api(id);
     if let Some((reply, state)) = outage::meet(state, id, api, call) {
-        return Ok(Applied { reply, state, changes: Vec::new() });
+        return Ok(Applied { reply, state, changes: Vec::new(), needs: None });
     }
     let sent = contract::read_body(api, &call.arguments, &base.world().zone)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)
@@ -69,10 +73,10 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
     run.name_caller();
     run.authorise()?;
     let body = run.perform()?;
-    let Run { draft, made, next, total, .. } = run;
+    let Run { draft, made, next, total, needs, .. } = run;
     let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
     let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
-    Ok(Applied { reply: Reply { status, body, next, total }, state, changes })
+    Ok(Applied { reply: Reply { status, body, next, total }, state, changes, needs })
 }
 
 /// The refusal of a call to an API that is not there, with the names it may have meant. The search is named to those alone

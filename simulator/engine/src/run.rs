@@ -10,11 +10,13 @@ use diorama_seeds::model::{
 use diorama_seeds::value::{Str, Value, Zone};
 
 use super::base::Base;
+use super::consent::{Holder, NeededConsent, StatedValue};
 use super::draft::{Draft, key_name};
 use super::eval::{Bound, Budget, Env, EvalError};
 use super::fit::as_key;
 use super::names::PathNames;
 use super::refusal::{Outcome, Refusal};
+use super::reply::Origin;
 use super::state::State;
 
 /// A call in progress.
@@ -36,6 +38,8 @@ pub(super) struct Run<'a> {
     pub(super) next: Option<Str>,
     /// The number of items of that list.
     pub(super) total: Option<usize>,
+    /// The yes of the user that a rule of a policy asks for.
+    pub(super) needs: Option<NeededConsent>,
     bound: Vec<Bound>,
     /// The resource of the record that is bound as `record`.
     acted_on: Option<ResourceId>,
@@ -63,6 +67,7 @@ impl<'a> Run<'a> {
             made: false,
             next: None,
             total: None,
+            needs: None,
             steps: &[],
             bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
@@ -243,7 +248,30 @@ impl<'a> Run<'a> {
                 return Err(self.refers_to_nothing().filter(|_| refusal.status != 404).unwrap_or(refusal));
             }
         }
+        self.needs = self.needed_consent();
         Ok(())
+    }
+
+    /// The yes of the user that the first rule of a policy asks for that does not exempt the call. What cannot be evaluated exempts no
+    /// call and states nothing.
+    fn needed_consent(&self) -> Option<NeededConsent> {
+        let mut confirms = self.behaviour().confirms.iter();
+        let confirm = confirms.find(|confirm| !self.env().holds(&confirm.exempt.node).unwrap_or(false))?;
+        let stated = |(noun, expr): &(Str, Expr)| {
+            let value = self.env().value(&expr.node).ok()?;
+            Some(StatedValue { noun: noun.clone(), value, holder: self.holder_of(&expr.node) })
+        };
+        let state = confirm.state.iter().filter_map(stated).collect();
+        Some(NeededConsent { rule: confirm.rule.clone(), state })
+    }
+
+    /// The parameter or the field whose value an expression is.
+    fn holder_of(&self, node: &Node) -> Holder {
+        match (node, self.expr_origin(node)) {
+            (Node::Argument(parameter), _) => Holder::Parameter(*parameter),
+            (_, Ok(Origin::Field { resource, field, .. })) => Holder::Field(resource, field),
+            _ => Holder::Nothing,
+        }
     }
 
     /// The refusal of the first argument that refers to a record that is not there. What a check finds on such a

@@ -216,7 +216,7 @@ impl Run<'_> {
         Ok(Body::of(&value, origin))
     }
 
-    fn expr_origin(&self, node: &Node) -> Outcome<Origin> {
+    pub(super) fn expr_origin(&self, node: &Node) -> Outcome<Origin> {
         Ok(match node {
             Node::Literal(_) | Node::Argument(_) => Origin::Constant,
             Node::Cast(inner, _) => self.expr_origin(inner)?,

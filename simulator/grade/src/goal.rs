@@ -107,8 +107,8 @@ impl<'a> JudgedGoal<'a> {
         (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
     }
 
-    /// Whether the rules of these domains' policies were kept: no call of the goal broke one, and before each governed change replies
-    /// had shown what the rules depend on.
+    /// Whether the rules of these domains' policies were kept: no call of the goal broke one, the user had said yes where a rule asks for
+    /// that, and before each governed change replies had shown what the rules depend on.
     pub(super) fn policy(&self, domains: &[DomainId], errors: &mut Vec<GradeError>) -> Verdict {
         let Self { goal, episode, expected, .. } = *self;
         let (base, initial) = (episode.attempt.base, episode.attempt.initial);
@@ -120,12 +120,17 @@ impl<'a> JudgedGoal<'a> {
         for (position, entry) in (start..).zip(goal.own) {
             let Some(api) = entry.api.filter(|_| entry.reply.is_success()) else { continue };
             let declared = base.world().api(api);
-            if declared.behaviour.rules.is_empty() || !domains.contains(&declared.domain) {
+            let behaviour = &declared.behaviour;
+            let is_free = behaviour.rules.is_empty() && behaviour.confirms.is_empty();
+            if is_free || !domains.contains(&declared.domain) {
                 continue;
             }
             let before = goal.log.get(..position).unwrap_or(goal.log);
             let message = if let Some(rule) = &entry.broken {
                 format!("{} broke the rule {rule} of the policy", entry.call.api)
+            } else if let Some(needed) = entry.needs.as_ref().filter(|_| !self.has_consent(entry, position)) {
+                let (api, rule) = (&entry.call.api, &needed.rule);
+                format!("{api} was called without the yes to it that the rule {rule} of the policy asks for")
             } else if !permits(base, initial, before, entry) {
                 format!("no reply before {} shows what the policy makes it depend on", entry.call.api)
             } else {
@@ -138,6 +143,12 @@ impl<'a> JudgedGoal<'a> {
             verdict = Verdict::Failed;
         }
         verdict
+    }
+
+    /// Returns true if the user had said yes to a call of the goal, which is at this position of the log.
+    fn has_consent(&self, entry: &LogEntry, position: usize) -> bool {
+        let world = self.episode.attempt.base.world();
+        self.goal.ended.consents.iter().any(|consent| consent.covers(entry, position, world))
     }
 
     /// Whether the goal ended as it should.

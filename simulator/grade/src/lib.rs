@@ -5,6 +5,7 @@
 
 mod about;
 mod change;
+mod consent;
 mod errors;
 pub mod evidence;
 mod exclusion;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 pub use self::change::ChangeError;
+pub use self::consent::{Consent, arguments, is_same_call};
 pub use self::errors::{CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
 pub use self::exclusion::{Cause, NeededCall, exclusion};
@@ -54,7 +56,7 @@ pub struct Attempt<'a> {
 }
 
 /// How an agent ended a goal.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ended<'a> {
     /// The outcome; none where the agent did not end the goal.
     pub outcome: Option<Outcome>,
@@ -66,6 +68,8 @@ pub struct Ended<'a> {
     pub facts: Option<&'a Map<String, Json>>,
     /// How many calls the episode had by then.
     pub calls: usize,
+    /// The calls of the goal to which the user said yes.
+    pub consents: Vec<Consent<'a>>,
 }
 
 /// A verdict on an episode.

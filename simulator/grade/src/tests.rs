@@ -83,7 +83,8 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     }
     let log: Vec<_> = session.log().collect();
     let Episode { outcome, reason, about, ref facts, .. } = episode;
-    let ended = [Ended { outcome, reason, about, facts: facts.as_object(), calls: log.len() }];
+    let facts = facts.as_object();
+    let ended = [Ended { outcome, reason, about, facts, calls: log.len(), ..Ended::default() }];
     let attempt =
         Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, goals: &ended };
     let graded = grade(checks, &attempt)?;

@@ -84,6 +84,9 @@ pub struct Turn {
     /// What the assistant says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
+    /// With `say`: how many of the next calls of the goal the words ask the user to confirm, who answers with a yes.
+    #[serde(default, skip_serializing_if = "asks_nothing")]
+    pub confirms: usize,
     /// What the assistant calls; several calls of one message are independent of each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CandidateCall>,
@@ -217,6 +220,16 @@ impl Candidate {
             if last.say.is_none() || !last.calls.is_empty() {
                 return wrong("the last turn must be the assistant's words, without calls");
             }
+            for (at, turn) in found.turns.iter().enumerate().filter(|(_, turn)| turn.confirms > 0) {
+                let later = found.turns.get(at + 1..).unwrap_or_default();
+                let is_answered = later.first().is_some_and(|next| next.user.is_some());
+                let calls: usize = later.iter().map(|turn| turn.calls.len()).sum();
+                if turn.say.is_none() || !turn.calls.is_empty() || !is_answered || turn.confirms > calls {
+                    return wrong(
+                        "`confirms` stands on no question that the user answers, or counts more calls than follow in the goal",
+                    );
+                }
+            }
             for turn in &found.turns {
                 let assistant = turn.say.is_some() || !turn.calls.is_empty();
                 if turn.user.is_some() == assistant {
@@ -295,6 +308,11 @@ impl From<&CandidateCall> for Call {
     fn from(call: &CandidateCall) -> Self {
         Self { api: call.api.clone(), arguments: call.arguments.clone() }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn asks_nothing(calls: &usize) -> bool {
+    *calls == 0
 }
 
 const fn is_zero(seed: &u64) -> bool {

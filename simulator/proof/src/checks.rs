@@ -53,7 +53,7 @@ pub fn build(
     let builder = FactBuilder { world, measures, new: new_keys(changed.iter().flatten()), gold, turns };
     let goals = goals.iter().map(|goal| builder.goal(goal, entries, session)).collect();
     let (changes, allowed) = (change_checks(world, &changed), allowances(world, &logs));
-    Checks { version: CHECKS_VERSION, goals, changes, allowed, policy: Vec::new() }
+    Checks { version: CHECKS_VERSION, goals, changes, allowed, policy: Vec::new(), confirms: false }
 }
 
 /// Builds facts and their evidence from replies, with the measures that are visible.

@@ -7,6 +7,7 @@
 mod argument;
 mod choice;
 mod claims;
+mod consent;
 mod declined;
 mod derived;
 mod order;
@@ -61,6 +62,8 @@ pub struct Grounded {
     pub gold: Vec<GoldCall>,
     /// The calls of each message that calls.
     pub messages: Vec<Range<usize>>,
+    /// The calls of each question for a yes, to which the user said it.
+    pub consents: Vec<Range<usize>>,
     /// What each call gave.
     pub entries: Vec<Arc<LogEntry>>,
     /// What the user says, in order.
@@ -169,16 +172,21 @@ pub fn ground_with(
     for (number, goal) in candidate.goals.iter().enumerate() {
         run.goal(number, goal, &mut session, &mut seen)?;
     }
-    let Walk { mut gold, messages, goals, mut faults, unsourced, policies } = run;
+    let Walk { mut gold, messages, consents, goals, mut faults, unsourced, policies } = run;
     let all_user_turns: Vec<String> = seen.turns.iter().map(|turn| turn.source().to_owned()).collect();
     argument::settle(&unsourced, &mut gold, &goals, &seen, &initial, &mut faults);
     if context.stop.is_set() {
         return Err(CandidateError::Stopped);
     }
-    let script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
+    let confirms = world.asks_confirmation(&policies);
+    let mut script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
+    if confirms {
+        consent::add_wants(&mut script, &goals, &gold, &seen);
+    }
     let mut checks =
         checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries, &seen.turns);
     checks.policy = policies;
+    checks.confirms = confirms;
     claims::unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
     Ok(Grounded {
         search: initial.search(),
@@ -193,6 +201,7 @@ pub fn ground_with(
         initial,
         gold,
         messages,
+        consents,
         goals,
         script,
         checks,
@@ -215,6 +224,7 @@ fn visible(context: WorldContext<'_>, tools: Option<&[String]>) -> Result<Vec<Ap
 struct Walk {
     gold: Vec<GoldCall>,
     messages: Vec<Range<usize>>,
+    consents: Vec<Range<usize>>,
     goals: Vec<GroundedGoal>,
     faults: Vec<Reason>,
     /// Arguments that nothing visible gives, which may still be a choice: call and name.
@@ -232,6 +242,7 @@ impl Walk {
         seen: &mut Seen<'_>,
     ) -> Result<(), CandidateError> {
         let first = self.gold.len();
+        let mut questions = Vec::new();
         let last = Prose::read(goal.last_words(), &seen.clock);
         seen.hear(&goal.user);
         for turn in &goal.turns {
@@ -246,6 +257,10 @@ impl Walk {
                 seen.check_stated(number, other.as_ref().unwrap_or(&last), &mut self.faults);
             }
             let of_message = self.gold.len();
+            if turn.confirms > 0 {
+                questions
+                    .push((of_message..of_message + turn.confirms, turn.say.as_deref().unwrap_or_default()));
+            }
             let mut made = Vec::new();
             for call in &turn.calls {
                 let index = of_message + made.len();
@@ -295,6 +310,10 @@ impl Walk {
         }
         let end = goal.end();
         let calls = first..self.gold.len();
+        for (asked, words) in questions {
+            consent::check(number, goal, (asked.clone(), words), seen, &mut self.faults);
+            self.consents.push(asked);
+        }
         let declined = declined::check(number, &end, (session, &self.policies), seen, &mut self.faults);
         let (refusal, refused_by) = match &end.declines {
             Some(_) => (vec![RefusalClass::Forbidden], None),

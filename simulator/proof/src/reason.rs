@@ -166,6 +166,10 @@ codes! {
     NoRuleForbids, "no_rule_forbids", Solvable, "no rule of the policy forbids the declined call of {api}";
     /// The system message lacks a rule of the policy that forbids a declined call.
     PolicyUntold, "policy_untold", Solvable, "the system message does not tell all rules of the policy that governs {api}";
+    /// A question for a yes to a call leaves out a value that the policy wants stated.
+    ConsentUnstated, "consent_unstated", Solvable, "the question for a yes to {api} does not state {noun}";
+    /// The user's answer to a question for a yes to a call is no yes.
+    NoConsent, "no_consent", Solvable, "the user answers a question for a yes with `{words}`";
     /// A call is marked as care, and does more than read.
     CareChanges, "care_changes", Solvable, "{api} is marked as care, and does more than read";
     /// A goal's opening condition does not hold.
@@ -236,6 +240,10 @@ pub enum Mutation {
     DoAnyway,
     /// What a policy allows is refused.
     RefuseAnyway,
+    /// The user is not asked for the yes that a rule of a policy asks for.
+    DropConsent,
+    /// The user says yes to another call than the one that is made.
+    AlterConsent,
 }
 
 impl Mutation {
@@ -250,6 +258,8 @@ impl Mutation {
             Self::Late => "late",
             Self::DoAnyway => "do_anyway",
             Self::RefuseAnyway => "refuse_anyway",
+            Self::DropConsent => "drop_consent",
+            Self::AlterConsent => "alter_consent",
         }
     }
 }
@@ -271,6 +281,10 @@ pub enum Way {
     Reordered,
     /// Another look-up of the same key.
     OtherRoute,
+    /// One early question for a yes to all calls of a goal that need one.
+    JoinedConsent,
+    /// A question of its own for each call that needs a yes.
+    SplitConsent,
 }
 
 impl Way {
@@ -285,6 +299,8 @@ impl Way {
             Self::Default => "default",
             Self::Reordered => "reordered",
             Self::OtherRoute => "other_route",
+            Self::JoinedConsent => "joined_consent",
+            Self::SplitConsent => "split_consent",
         }
     }
 }

@@ -268,5 +268,6 @@ gates! {
     unambiguous: "unambiguous.json";
     grounded: "grounded.json";
     policy: "policy.json";
+    consent: "consent.json";
     candidates_of_every_kind: "check.json";
 }

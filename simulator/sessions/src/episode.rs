@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use diorama_seeds::agent_tools::ASK_USER;
+use diorama_seeds::agent_tools::{ASK_USER, CONFIRM, Confirmation, MAX_CONFIRMED_CALLS};
 use diorama_seeds::ending::{self, FINISH, Finish};
 use diorama_seeds::task::Call;
 use serde::de::DeserializeOwned;
@@ -19,7 +19,7 @@ use super::tasks::TaskSpec;
 use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
 use diorama_user::Scene;
-use diorama_user::conversation::Given;
+use diorama_user::conversation::{Exchange, Given};
 
 /// Calls after which progress is judged, at most.
 const MAX_PROGRESS: usize = 200;
@@ -78,6 +78,10 @@ impl Sessions {
                 let asked: Result<AskUser, Problem> = read_arguments(call);
                 asked.and_then(|asked| self.hear(live, &asked.question))
             }
+            CONFIRM if live.confirms() => {
+                let asked: Result<Confirmation, Problem> = read_arguments(call);
+                asked.and_then(|asked| self.confirm(live, &asked))
+            }
             _ => return None,
         };
         Some(match replied {
@@ -113,6 +117,29 @@ impl Sessions {
         self.exchange(live, &task, (said, Given::default()), &log)
     }
 
+    /// Has the user answer to calls that they are asked to confirm.
+    ///
+    /// # Errors
+    /// [`Kind::Conflict`] once the episode has ended, or where no rule asks for a yes, [`Kind::Invalid`] without calls or with too many.
+    pub fn confirm(&self, live: &mut Live, asked: &Confirmation) -> Result<(MessageReply, After), Problem> {
+        live.takes_calls(&self.settings, &self.scale)?;
+        let task = live.task()?;
+        if !live.confirms() {
+            let detail = "no rule of the task asks for a yes of the user; make the calls, or ask in words";
+            return Err(Problem::new(Kind::Conflict, detail));
+        }
+        if asked.calls.is_empty() || asked.calls.len() > MAX_CONFIRMED_CALLS {
+            let expected = format!("one to {MAX_CONFIRMED_CALLS} calls");
+            return Err(Problem::about("calls", &expected, asked.calls.len()));
+        }
+        check_room(live)?;
+        let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
+        let scene = Scene { log: &log, base: &live.world.base, clock: live.session.state().clock() };
+        let exchange = live.said.confirm(&task.script, asked, scene);
+        let shown = MessageReply { content: exchange.answer.clone(), done: false, finish: None };
+        self.keep_exchange(live, exchange, shown)
+    }
+
     /// Has the user answer a message, which may end the open goal.
     fn exchange(
         &self,
@@ -121,10 +148,7 @@ impl Sessions {
         (said, given): (&str, Given),
         log: &[Arc<LogEntry>],
     ) -> Result<(MessageReply, After), Problem> {
-        if live.said.exchanges().len() >= MAX_EXCHANGES {
-            let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
-            return Err(Problem::new(Kind::TooMany, detail).with("limit", MAX_EXCHANGES as u64));
-        }
+        check_room(live)?;
         let scene = Scene { log, base: &live.world.base, clock: live.session.state().clock() };
         let exchange = live.said.hear(&task.script, said, given, scene);
         let done = exchange.progress.over;
@@ -132,11 +156,30 @@ impl Sessions {
         let opened = exchange.ends && !done && live.finishes();
         let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
         let shown = MessageReply { content: exchange.answer.clone(), done, finish };
+        self.keep_exchange(live, exchange, shown)
+    }
+
+    /// Adds an exchange to the conversation.
+    fn keep_exchange(
+        &self,
+        live: &mut Live,
+        exchange: Exchange,
+        shown: MessageReply,
+    ) -> Result<(MessageReply, After), Problem> {
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
         live.weigh_all();
         Ok((shown, After::saving(saved)))
     }
+}
+
+/// Refuses a message where the session has had as many as it may.
+fn check_room(live: &Live) -> Result<(), Problem> {
+    if live.said.exchanges().len() < MAX_EXCHANGES {
+        return Ok(());
+    }
+    let detail = format!("the session has had {MAX_EXCHANGES} messages, expected fewer; grade it");
+    Err(Problem::new(Kind::TooMany, detail).with("limit", MAX_EXCHANGES as u64))
 }
 
 /// The arguments of a tool of the conversation as its own type.

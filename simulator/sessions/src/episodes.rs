@@ -278,7 +278,7 @@ impl Slot {
     #[must_use]
     pub fn speaks(&self, name: &str) -> bool {
         let own = |tool: &str| name == tool && self.world.base.api_named(tool).is_none();
-        own(agent_tools::ASK_USER) || own(diorama_seeds::ending::FINISH)
+        own(agent_tools::ASK_USER) || own(agent_tools::CONFIRM) || own(diorama_seeds::ending::FINISH)
     }
 }
 

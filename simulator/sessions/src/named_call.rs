@@ -1,4 +1,4 @@
-//! Calls by name, whichever way they came: of the world's APIs, and of the tools of the conversation (`finish`, `ask_user`).
+//! Calls by name, whichever way they came: of the world's APIs, and of the tools of the conversation (`finish`, `ask_user`, `confirm`).
 
 use std::sync::Arc;
 

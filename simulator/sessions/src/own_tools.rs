@@ -1,6 +1,6 @@
 //! The tools that a session offers beside those of its world: those of the conversation, and the one that calls what a search found.
 
-use diorama_seeds::agent_tools::{self, ASK_USER, CALL_API};
+use diorama_seeds::agent_tools::{self, ASK_USER, CALL_API, CONFIRM};
 use diorama_seeds::ending::{self, FINISH};
 use serde_json::{Map, Value as Json, json};
 
@@ -41,12 +41,28 @@ impl Live {
         let calls = self.searches() && self.world.base.api_named(CALL_API).is_none();
         let calls = calls.then(agent_tools::call_api);
         let asks = self.takes_questions().then(agent_tools::ask_user);
-        [calls, asks, self.finish_tool()].into_iter().flatten().collect()
+        let calls = [calls, asks].into_iter().flatten();
+        calls.chain(self.ending_tools()).collect()
+    }
+
+    /// Returns true if a tool asks the user for a yes to calls: a rule of the task's policy wants one. A world's own API of that name goes
+    /// before it.
+    #[must_use]
+    pub fn confirms(&self) -> bool {
+        let confirms = self.task.as_ref().is_some_and(|task| task.checks.confirms);
+        confirms && self.world.base.api_named(CONFIRM).is_none()
+    }
+
+    /// The tools that every agent of the task has beside those of the world: the one that confirms calls, where a rule asks for that, and
+    /// the one that ends the open goal.
+    #[must_use]
+    pub fn ending_tools(&self) -> Vec<Json> {
+        let confirms = self.confirms().then(agent_tools::confirm).filter(|_| !self.said.is_over());
+        [confirms, self.finish_tool()].into_iter().flatten().collect()
     }
 
     /// The tool that ends the goal that is open, where there is one.
-    #[must_use]
-    pub fn finish_tool(&self) -> Option<Json> {
+    fn finish_tool(&self) -> Option<Json> {
         let task = self.task.as_ref().filter(|_| self.finishes() && !self.said.is_over())?;
         Some(ending::tool(&task.checks, self.said.progress().goal as usize))
     }

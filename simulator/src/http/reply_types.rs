@@ -189,6 +189,9 @@ pub(super) struct LoggedCall {
     /// The rule of the domain's policy that the call broke.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) broken: Option<String>,
+    /// The rule of the domain's policy by which the call needs a yes of the user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) needs: Option<String>,
 }
 
 #[derive(JsonSchema)]

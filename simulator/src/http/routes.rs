@@ -2,6 +2,7 @@
 
 use axum::http::Method;
 use axum::routing::MethodFilter;
+use diorama_seeds::agent_tools::Confirmation;
 use diorama_seeds::ending::Finish;
 use diorama_sessions::{CreateRequest, ForkRequest, GradeReply, MessageReply};
 use serde_json::Value as Json;
@@ -190,6 +191,14 @@ fn of_agents() -> Vec<Route> {
             episode::finish,
         )
         .takes::<Finish>()
+        .gives::<MessageReply>()
+        .problems(&[409, 429]),
+        post(
+            "/v1/sessions/{id}/confirm",
+            ("confirm", "Asks the user for a yes to calls, where a rule wants one"),
+            episode::confirm,
+        )
+        .takes::<Confirmation>()
         .gives::<MessageReply>()
         .problems(&[409, 429]),
         post(

@@ -22,6 +22,7 @@ use crate::shared::shop;
 use diorama_engine::session::{Session, SessionOptions};
 
 mod batch;
+mod confirm;
 mod connections;
 mod fits;
 mod kept;
@@ -121,7 +122,7 @@ impl TaskSource for OneTask {
         [one].into_iter().skip(offset).take(limit).collect()
     }
 
-    /// Deletes product 14 of the shop.
+    /// Deletes product 14 of the shop; the task `t2` has the tool `confirm`.
     fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError> {
         let base = shop();
         let change = ChangeCheck {
@@ -132,12 +133,16 @@ impl TaskSource for OneTask {
             goal: 0,
         };
         let goals = vec![GoalCheck { outcome: Outcome::Done, ..GoalCheck::default() }];
-        Ok((id == "t1").then(|| TaskSpec {
+        let mut script = script();
+        if id == "t2" {
+            script.goals[0].wants = vec![confirm::want()];
+        }
+        Ok(["t1", "t2"].contains(&id).then(|| TaskSpec {
             id: "t1".into(),
             world: "shop".into(),
             world_hash: "h".into(),
             system: "Be brief.".into(),
-            script: script(),
+            script,
             visible: ["DeleteProduct", "GetProduct"].iter().filter_map(|name| base.api_named(name)).collect(),
             checks: Checks {
                 version: diorama_seeds::task::CHECKS_VERSION,
@@ -145,6 +150,7 @@ impl TaskSource for OneTask {
                 changes: vec![change],
                 allowed: vec![],
                 policy: vec![],
+                confirms: id == "t2",
             },
             needed: needed(&base),
             clock: Instant(1_772_442_000),

@@ -104,6 +104,7 @@ pub(super) fn entry(world: &World, position: usize, entry: &LogEntry) -> LoggedC
         changes: changes(world, &entry.changes),
         faults: entry.faults.clone(),
         broken: entry.broken.as_ref().map(ToString::to_string),
+        needs: entry.needs.as_ref().map(|needed| needed.rule.to_string()),
     }
 }
 

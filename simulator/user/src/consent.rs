@@ -8,7 +8,8 @@ use super::vocabulary::{AGREEMENTS, CORRECTIONS, is_common};
 const MAX_CONSENT_WORDS: usize = 3;
 
 /// Returns true if a line agrees, and neither corrects nor chooses anything.
-pub(super) fn is_consent(line: &str) -> bool {
+#[must_use]
+pub fn is_consent(line: &str) -> bool {
     let words = message::words(line);
     let Some(first) = words.first() else { return false };
     if words.iter().any(|word| word.is_one_of(&CORRECTIONS)) || first.is_one_of(&["no", "not"]) {

@@ -5,20 +5,22 @@
 
 use std::sync::Arc;
 
+use diorama_seeds::agent_tools::Confirmation;
 use diorama_seeds::ending::Finish;
 use diorama_seeds::english::{fold, has_words};
 use diorama_seeds::finish::{self, FinishError};
 use diorama_seeds::script::Script;
-use diorama_seeds::task::{Checks, Outcome, RefusalClass};
+use diorama_seeds::task::{Call, Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Zone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use super::answer::answer;
+use super::confirm::confirm;
 use super::progress::{AssistantTurn, Progress, Scene};
 use diorama_engine::Base;
 use diorama_engine::session::LogEntry;
-use diorama_grade::Ended;
+use diorama_grade::{Consent, Ended};
 
 /// The exchanges of an episode so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +46,9 @@ pub struct Exchange {
     pub ends: bool,
     /// How many calls the episode had before it.
     pub calls: usize,
+    /// The calls that the user was asked to confirm, and said yes to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consented: Vec<Call>,
 }
 
 /// The structured data that an assistant gives beside its words when it ends a goal.
@@ -69,7 +74,11 @@ impl Exchange {
         let facts: usize = given.facts.iter().map(|(name, fact)| name.len() + fact.to_string().len()).sum();
         let texts = [Some(&self.said), self.answer.as_ref(), given.about.as_ref()];
         let texts: usize = texts.into_iter().flatten().map(String::len).sum();
-        (2 * size_of::<Self>() + texts + facts) as u64
+        let arguments = |call: &Call| {
+            call.arguments.iter().map(|(name, value)| name.len() + value.to_string().len()).sum::<usize>()
+        };
+        let consented: usize = self.consented.iter().map(|call| call.api.len() + arguments(call)).sum();
+        (2 * size_of::<Self>() + texts + facts + consented) as u64
     }
 }
 
@@ -114,6 +123,26 @@ impl Conversation {
             ends: answered.ended.is_some(),
             progress: answered.progress,
             calls: scene.log.len(),
+            consented: Vec::new(),
+        }
+    }
+
+    /// Returns the exchange that follows from calls that the user is asked to confirm. The conversation stays as it is until the exchange
+    /// is added.
+    #[must_use]
+    pub fn confirm(&self, script: &Script, asked: &Confirmation, scene: Scene<'_>) -> Exchange {
+        let progress = self.progress();
+        let goal = script.goals.get(progress.goal as usize);
+        let consented = goal.map(|goal| confirm(goal, &asked.calls, scene.base.world()));
+        let agrees = consented.as_ref().is_some_and(|consented| consented.agrees);
+        Exchange {
+            said: asked.message.clone(),
+            given: Given::default(),
+            answer: consented.map(|consented| consented.words),
+            progress,
+            ends: false,
+            calls: scene.log.len(),
+            consented: if agrees { asked.calls.clone() } else { Vec::new() },
         }
     }
 
@@ -172,15 +201,25 @@ impl Conversation {
     /// How the goals ended, as the grader takes it. A goal that is open ends with nothing given, after so many calls.
     #[must_use]
     pub fn endings(&self, calls: usize) -> Vec<Ended<'_>> {
-        let ended = self.exchanges.iter().filter(|exchange| exchange.ends).map(|exchange| Ended {
-            outcome: exchange.given.outcome,
-            reason: exchange.given.reason,
-            about: exchange.given.about.as_deref(),
-            facts: Some(&exchange.given.facts),
-            calls: exchange.calls,
-        });
-        let open = (!self.is_over()).then(|| Ended { calls, ..Ended::default() });
-        ended.chain(open).collect()
+        let mut ended = Vec::new();
+        let mut consents = Vec::new();
+        for exchange in &self.exchanges {
+            if !exchange.consented.is_empty() {
+                consents.push(Consent { calls: &exchange.consented, at: exchange.calls });
+            }
+            if exchange.ends {
+                ended.push(Ended {
+                    outcome: exchange.given.outcome,
+                    reason: exchange.given.reason,
+                    about: exchange.given.about.as_deref(),
+                    facts: Some(&exchange.given.facts),
+                    calls: exchange.calls,
+                    consents: std::mem::take(&mut consents),
+                });
+            }
+        }
+        ended.extend((!self.is_over()).then(|| Ended { calls, consents, ..Ended::default() }));
+        ended
     }
 }
 

@@ -7,6 +7,7 @@ mod answer;
 mod asks;
 mod choices;
 mod compare;
+mod confirm;
 mod consent;
 pub mod conversation;
 mod detail;
@@ -24,8 +25,11 @@ mod vocabulary;
 mod wants;
 
 pub use self::answer::answer;
+pub use self::confirm::{Consented, confirm};
+pub use self::consent::is_consent;
 pub use self::progress::{Answer, AssistantTurn, Progress, Scene};
 pub use self::reply::{joined, tells_nothing};
+pub use self::turn::asks_leave;
 
 #[cfg(test)]
 #[path = "../../engine/src/tests/shared.rs"]

@@ -44,6 +44,13 @@ pub(super) struct Turn {
     pub(super) acts: Vec<Act>,
 }
 
+/// Returns true if a message of the assistant asks for leave to do something: `Shall I put you in the queue?`, and not `Could you check the
+/// number?`.
+#[must_use]
+pub fn asks_leave(message: &str, clock: &Clock) -> bool {
+    Turn::read(message, clock).has(Kind::Offers)
+}
+
 impl Turn {
     /// Reads a message by a clock.
     pub(super) fn read(message: &str, clock: &Clock) -> Self {

@@ -7,13 +7,14 @@ use diorama_baselines::environment::{
 };
 use diorama_engine::session::{LogEntry, Session};
 use diorama_proof::binding::bind;
+use diorama_seeds::agent_tools::CONFIRM;
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::{Call, GoalCheck, Outcome, RefusalClass};
 use diorama_user::conversation::Given;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
-use crate::episode::GoldGoal;
+use crate::episode::{GoldConsent, GoldGoal};
 use crate::evaluation::judge::Privileged;
 
 /// The way in which facts of the reference are given. Both ways must solve every task.
@@ -34,6 +35,32 @@ pub(super) enum FixedVerdict {
     Forbidden,
 }
 
+/// A way to run the reference solution.
+#[derive(Clone, Copy, Debug)]
+struct Solution {
+    how: Facts,
+    /// The verdict on governed calls, whatever the rules say.
+    verdict: Option<FixedVerdict>,
+    /// True if the user is asked for the yes that rules ask for.
+    asks: bool,
+}
+
+impl Solution {
+    const REFERENCE: Self = Self { how: Facts::AsChecked, verdict: None, asks: true };
+}
+
+/// Runs the reference solution without asking for the yes that a rule of the policy asks for. Where no rule does, nothing is done.
+pub(super) async fn solve_without_asking(
+    privileged: Privileged<'_>,
+    environment: &mut dyn Environment,
+) -> Result<(), EnvironmentError> {
+    if !privileged.task.checks.confirms {
+        return Ok(());
+    }
+    let way = Solution { asks: false, ..Solution::REFERENCE };
+    run(privileged, environment, way, false).await.map(|_| ())
+}
+
 /// Runs the reference solution, with the same verdict on every governed call. Where the task tells no policy, nothing is done.
 pub(super) async fn solve_with_verdict(
     privileged: Privileged<'_>,
@@ -43,7 +70,8 @@ pub(super) async fn solve_with_verdict(
     if privileged.task.checks.policy.is_empty() {
         return Ok(());
     }
-    run(privileged, environment, (Facts::AsChecked, Some(verdict)), false).await.map(|_| ())
+    let way = Solution { verdict: Some(verdict), ..Solution::REFERENCE };
+    run(privileged, environment, way, false).await.map(|_| ())
 }
 
 /// Runs the reference solution to its end, or as far as it can be bound to the live replies. Calls that were made before
@@ -63,13 +91,13 @@ pub(super) async fn replay(
     how: Facts,
     leaves_out_writes: bool,
 ) -> Result<Vec<Call>, EnvironmentError> {
-    run(privileged, environment, (how, None), leaves_out_writes).await
+    run(privileged, environment, Solution { how, ..Solution::REFERENCE }, leaves_out_writes).await
 }
 
 async fn run(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
-    (how, verdict): (Facts, Option<FixedVerdict>),
+    way: Solution,
     leaves_out_writes: bool,
 ) -> Result<Vec<Call>, EnvironmentError> {
     let left_out = Vec::new();
@@ -81,8 +109,7 @@ async fn run(
             mirror.call(call);
         }
     }
-    let mut solving =
-        Solving { privileged, how, verdict, mirror, replies: Vec::new(), leaves_out_writes, left_out };
+    let mut solving = Solving { privileged, way, mirror, replies: Vec::new(), leaves_out_writes, left_out };
     for (number, goal) in privileged.task.goals.iter().enumerate() {
         if solving.goal(number, goal, environment).await?.is_none_or(|answer| answer.over) {
             break;
@@ -109,8 +136,7 @@ pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
 /// struck, and it gives up.
 struct Solving<'a> {
     privileged: Privileged<'a>,
-    how: Facts,
-    verdict: Option<FixedVerdict>,
+    way: Solution,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
     /// Writes are not made live, and later replies may differ.
@@ -156,7 +182,10 @@ impl Solving<'_> {
         for index in goal.calls.clone() {
             let Some(gold) = self.privileged.task.gold.get(index) else { return Ok(None) };
             let Some(call) = bind(gold, &self.replies, world) else { return Ok(None) };
-            if self.verdict == Some(FixedVerdict::Forbidden) && self.is_governed(&call) {
+            if let Some(asked) = goal.consents.iter().find(|asked| asked.at == index && self.way.asks) {
+                self.confirm(asked, environment).await?;
+            }
+            if self.way.verdict == Some(FixedVerdict::Forbidden) && self.is_governed(&call) {
                 self.replies.push(None);
                 refused = Some(call);
                 continue;
@@ -183,7 +212,7 @@ impl Solving<'_> {
         let Some(mut end) = self.finish(number) else { return Ok(None) };
         let claims = self.privileged.task.gold_answer.claims.get(number);
         let declined = claims.and_then(|claims| claims.ends.declines.as_ref());
-        if let Some(call) = declined.filter(|_| self.verdict == Some(FixedVerdict::Allowed)) {
+        if let Some(call) = declined.filter(|_| self.way.verdict == Some(FixedVerdict::Allowed)) {
             environment.call(call).await?;
             end = Finish { outcome: Outcome::Done, reason: None, about: None, ..end };
         }
@@ -193,6 +222,20 @@ impl Solving<'_> {
             end = Finish { outcome: Outcome::Refused, reason, about: named, facts: Map::new(), ..end };
         }
         environment.finish(&end).await.map(Some)
+    }
+
+    /// Asks the user for a yes to calls, as far as they can be bound.
+    async fn confirm(
+        &self,
+        asked: &GoldConsent,
+        environment: &mut dyn Environment,
+    ) -> Result<(), EnvironmentError> {
+        let world = self.privileged.world.base.world();
+        let gold = self.privileged.task.gold.iter().skip(asked.at).take(asked.calls.len());
+        let calls: Vec<Call> = gold.filter_map(|gold| bind(gold, &self.replies, world)).collect();
+        let arguments = json!({"calls": calls, "message": "May I do this?"});
+        let arguments = arguments.as_object().cloned().unwrap_or_default();
+        environment.call(&Call { api: CONFIRM.to_owned(), arguments }).await.map(|_| ())
     }
 
     /// Returns true if a rule of a told policy governs a call.
@@ -208,7 +251,7 @@ impl Solving<'_> {
         let calls: Vec<Arc<LogEntry>> = self.replies.iter().flatten().cloned().collect();
         let given = task.final_answers(world, &calls).into_iter().nth(number)?;
         let Given { outcome, reason, about, mut facts } = given;
-        if self.how == Facts::Reordered {
+        if self.way.how == Facts::Reordered {
             reorder(task.checks.goals.get(number)?, &mut facts);
         }
         let message = self.restate(&task.goals.get(number)?.answer);

@@ -19,7 +19,7 @@ pub struct HouseDoc {
     pub rules: Vec<RuleDoc>,
 }
 
-/// A rule: exactly one of `notice`, `cap`, `window`, `role`, `frequency`, `obligation`, `order`. Strings marked
+/// A rule: exactly one of `notice`, `cap`, `window`, `role`, `frequency`, `obligation`, `order`, `confirm`. Strings marked
 /// *expression* see what a `require` of the governed APIs sees; strings marked *words* stand in the rule's sentences.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -54,6 +54,9 @@ pub struct RuleDoc {
     /// Something else must not have happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderDoc>,
+    /// The user must have said yes to the call, with some values stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<ConfirmDoc>,
     /// Exceptions: where one holds, the rule does not govern the call.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unless: Vec<ExceptionDoc>,
@@ -164,6 +167,24 @@ pub struct OrderDoc {
     pub after: String,
     /// Words: the same as a clause.
     pub event: String,
+}
+
+/// `{state: [{of: record.starts_at, what: its start}]}`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ConfirmDoc {
+    /// The values that the user must hear before they say yes; at least one.
+    pub state: Vec<StatedDoc>,
+}
+
+/// `{of: record.starts_at, what: its start}`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StatedDoc {
+    /// Expression: the value.
+    pub of: String,
+    /// Words: a noun in the singular: `its start`.
+    pub what: String,
 }
 
 /// `{that: "record.note == 'emergency'", where: it is an emergency}`

@@ -22,6 +22,8 @@ pub(super) struct ChecksForm {
     allowed: Vec<Allowance>,
     #[serde(default)]
     policy: Vec<String>,
+    #[serde(default)]
+    confirms: bool,
     /// Versions 1 and 2.
     #[serde(default)]
     variants: Vec<Json>,
@@ -53,11 +55,11 @@ impl TryFrom<ChecksForm> for Checks {
     type Error = OlderError;
 
     fn try_from(form: ChecksForm) -> Result<Self, OlderError> {
-        let ChecksForm { version, goals, changes, allowed, policy, mut variants } = form;
+        let ChecksForm { version, goals, changes, allowed, policy, confirms, mut variants } = form;
         let only = match (version, variants.len()) {
             (1 | 2, 1) => variants.swap_remove(0),
             (1 | 2, found) => return Err(OlderError::Variants(found)),
-            (_, 0) => return Ok(Self { version, goals, changes, allowed, policy }),
+            (_, 0) => return Ok(Self { version, goals, changes, allowed, policy, confirms }),
             _ => return Err(OlderError::Version(version)),
         };
         let VariantForm { goals, changes } = serde_json::from_value(translated(only, version)?)?;
@@ -67,7 +69,7 @@ impl TryFrom<ChecksForm> for Checks {
             2 if goals.len() < 2 || changes.is_empty() => CHECKS_VERSION,
             version => version,
         };
-        Ok(Self { version, goals, changes, allowed, policy })
+        Ok(Self { version, goals, changes, allowed, policy, confirms })
     }
 }
 

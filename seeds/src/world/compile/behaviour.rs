@@ -81,6 +81,7 @@ impl Builder<'_> {
         let moves = resource.and_then(|resource| self.moves(resource, &here));
         let mut require = self.require(&here);
         let rules = self.rules();
+        let confirms = self.confirms();
         let shown = match (kind, resource) {
             (Kind::List, Some(resource)) => Shown::Many(resource, None),
             (Kind::Create, Some(resource)) if doc.each.is_some() => Shown::Many(resource, None),
@@ -109,7 +110,8 @@ impl Builder<'_> {
         }
         let each = resource.and_then(|resource| self.each(resource, &here));
         let Some(kind) = made else { return (nothing(), Shown::Unknown) };
-        (Behaviour { kind, bindings, require, rules, also, keep, upsert: doc.upsert, each }, shown)
+        let upsert = doc.upsert;
+        (Behaviour { kind, bindings, require, rules, confirms, also, keep, upsert, each }, shown)
     }
 
     /// The list that several records are made of, and what it takes the place of.

@@ -1,13 +1,14 @@
 //! A domain's policy: the expression of each rule, and the sentences that say the same.
 
 use super::super::findings::Findings;
+use super::super::path::Path;
 use super::api::Builder;
 use super::{Part, listed};
 use crate::doc::{AmountDoc, HouseDoc, RuleDoc};
-use crate::english::capitalised;
+use crate::english::{capitalised, enumerate};
 use crate::expr::eval::{Budget, Env, NoRecords};
 use crate::expr::{self, Scope};
-use crate::model::{DomainId, HouseRule, Require};
+use crate::model::{Confirm, DomainId, HouseRule, Require};
 use crate::task::RefusalClass;
 use crate::value::{Instant, Str, Zone, nfc};
 
@@ -22,7 +23,8 @@ const MAX_HOUR: i64 = 23;
 struct Meaning {
     /// The name of the shape, as the document has it.
     shape: &'static str,
-    condition: String,
+    /// None where the log of a conversation settles it and no record.
+    condition: Option<String>,
     wordings: [String; 3],
     /// Cases near the rule's number: what is given, and the condition with it.
     cases: Vec<(String, String)>,
@@ -50,24 +52,59 @@ impl Builder<'_> {
             }
             // What cannot be read is reported once, for the domain.
             let Some(meaning) = meaning(rule, house) else { continue };
+            let Some(condition) = meaning.condition else { continue };
             let here = list.index(position);
-            let mut source = format!("({})", meaning.condition);
-            if let Some(when) = &rule.when {
-                self.condition(when, &here.name("when"));
-                source = format!("!({when}) || {source}");
-            }
-            for (number, exception) in rule.unless.iter().enumerate() {
-                self.condition(&exception.that, &here.name("unless").index(number).name("that"));
-                source = format!("{source} || ({})", exception.that);
-            }
+            let mut clauses = self.exemptions(rule, &here);
+            clauses.insert(usize::from(rule.when.is_some()), format!("({condition})"));
             rules.push(Require {
-                that: self.condition(&source, &here.name(meaning.shape)),
+                that: self.condition(&clauses.join(" || "), &here.name(meaning.shape)),
                 status: FORBIDDEN,
                 reasons: vec![RefusalClass::Forbidden],
                 message: nfc(&rule.name),
             });
         }
         rules
+    }
+
+    /// The rules of the domain's policy by which the user must have said yes to a call of the API.
+    pub(super) fn confirms(&mut self) -> Vec<Confirm> {
+        let Some(house) = self.shared.part.house() else { return Vec::new() };
+        let root = self.shared.part.path();
+        let head = root.name("domain");
+        let section = head.name("house");
+        let list = section.name("rules");
+        let mut confirms = Vec::new();
+        for (position, rule) in house.rules.iter().enumerate() {
+            let Some(confirm) = rule.confirm.as_ref().filter(|_| rule.calls.contains(&self.doc.name)) else {
+                continue;
+            };
+            let rule_path = list.index(position);
+            let here = rule_path.name("confirm");
+            let exemptions = self.exemptions(rule, &rule_path);
+            let exempt = if exemptions.is_empty() { "false".to_owned() } else { exemptions.join(" || ") };
+            let state_path = here.name("state");
+            let state = confirm.state.iter().enumerate().map(|(number, stated)| {
+                let value = self.expression(&stated.of, &state_path.index(number).name("of"));
+                (nfc(&stated.what), value)
+            });
+            let state = state.collect();
+            confirms.push(Confirm { rule: nfc(&rule.name), exempt: self.condition(&exempt, &here), state });
+        }
+        confirms
+    }
+
+    /// The conditions under which a rule does not govern a call: that of `when` is first.
+    fn exemptions(&mut self, rule: &RuleDoc, here: &Path<'_>) -> Vec<String> {
+        let mut found = Vec::new();
+        if let Some(when) = &rule.when {
+            self.condition(when, &here.name("when"));
+            found.push(format!("!({when})"));
+        }
+        for (number, exception) in rule.unless.iter().enumerate() {
+            self.condition(&exception.that, &here.name("unless").index(number).name("that"));
+            found.push(format!("({})", exception.that));
+        }
+        found
     }
 }
 
@@ -123,13 +160,14 @@ pub(super) fn compile(part: &Part<'_>, moment: Moment<'_>, findings: &mut Findin
         match meaning(rule, house) {
             Some(meaning) => rules.push(HouseRule {
                 name: nfc(&rule.name),
+                act: nfc(&rule.act),
                 sentences: sentences(rule, &meaning),
                 examples: examples(rule, &meaning, moment),
             }),
             None => {
                 error!(findings, path => "found no shape that says all it needs";
                     "write exactly one of `notice` (with `hours` or `days`), `cap`, `window`, `role` (`is` and `where`, or `by`), \
-                     `frequency`, `obligation`, `order`");
+                     `frequency`, `obligation`, `order`, `confirm` (with values to `state`)");
             }
         }
     }
@@ -184,7 +222,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 format!("{{^}} only while at least {left} {verb} left until {until}."),
                 format!("To {{}}, at least {left} must be left until {until}."),
             ];
-            Some(Meaning { shape: "notice", condition, wordings, cases })
+            Some(Meaning { shape: "notice", condition: Some(condition), wordings, cases })
         })());
     }
     if let Some(cap) = &rule.cap {
@@ -200,7 +238,8 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 (given, format!("({value}) <= {most}"))
             };
             let cases = [most, most.saturating_add(1)].into_iter().map(case).collect();
-            Meaning { shape: "cap", condition: format!("({}) <= {most}", cap.of), wordings, cases }
+            let condition = Some(format!("({}) <= {most}", cap.of));
+            Meaning { shape: "cap", condition, wordings, cases }
         }));
     }
     if let Some(window) = &rule.window {
@@ -218,7 +257,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             let near = [from.saturating_sub(1), from, to, to.saturating_add(1)].into_iter().filter_map(spelt);
             let cases =
                 near.map(|value| (format!("If {what} is {value}"), holds(&literal(&value)))).collect();
-            let condition = holds(of);
+            let condition = Some(holds(of));
             let wordings = [
                 format!("Do not {{}} unless {what} is from {first} to {last}."),
                 format!("{{^}} only where {what} lies between {first} and {last}, both included."),
@@ -231,7 +270,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
         found.push(match (&role.is, &role.clause, &role.by) {
             (Some(is), Some(clause), None) => Some(Meaning {
                 shape: "role",
-                condition: is.clone(),
+                condition: Some(is.clone()),
                 cases: Vec::new(),
                 wordings: [
                     format!("Do not {{}} unless {clause}."),
@@ -241,7 +280,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             }),
             (None, None, Some(by)) => Some(Meaning {
                 shape: "role",
-                condition: "false".to_owned(),
+                condition: Some("false".to_owned()),
                 cases: Vec::new(),
                 wordings: [
                     format!("Do not {{}}: that is for {by} alone."),
@@ -264,7 +303,8 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 |value: i64| (format!("If {who} has {value} {what} already"), format!("({value}) < {most}"));
             let cases =
                 [most.saturating_sub(1), most].into_iter().filter(|value| *value >= 0).map(case).collect();
-            Meaning { shape: "frequency", condition: format!("({}) < {most}", frequency.of), wordings, cases }
+            let condition = Some(format!("({}) < {most}", frequency.of));
+            Meaning { shape: "frequency", condition, wordings, cases }
         }));
     }
     if let Some(obligation) = &rule.obligation {
@@ -276,7 +316,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
         ];
         found.push(Some(Meaning {
             shape: "obligation",
-            condition: obligation.done.clone(),
+            condition: Some(obligation.done.clone()),
             wordings,
             cases: Vec::new(),
         }));
@@ -290,10 +330,22 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
         ];
         found.push(Some(Meaning {
             shape: "order",
-            condition: format!("!({})", order.after),
+            condition: Some(format!("!({})", order.after)),
             wordings,
             cases: Vec::new(),
         }));
+    }
+    if let Some(confirm) = &rule.confirm {
+        let nouns: Vec<&str> = confirm.state.iter().map(|stated| &*stated.what).collect();
+        let values = enumerate(&nouns);
+        let wordings = [
+            format!("Do not {{}} before you have told the user {values} and they have said yes."),
+            format!("Before you {{}}, state {values} and get a yes from the user."),
+            format!("{{^}} only once the user has heard {values} from you and agreed."),
+        ];
+        let has_words = !nouns.is_empty() && nouns.iter().all(|noun| !noun.trim().is_empty());
+        let meaning = Meaning { shape: "confirm", condition: None, wordings, cases: Vec::new() };
+        found.push(has_words.then_some(meaning));
     }
     let mut found = found.into_iter();
     let only = found.next()?;

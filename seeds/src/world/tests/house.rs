@@ -45,6 +45,7 @@ const RULES: &str = r#"
       - {name: frequency, calls: [CancelOuting], act: cancel an outing, frequency: {of: "outing.count(o, o.guest == record.guest)", at_most: most, what: outings, who: a guest}}
       - {name: obligation, calls: [CancelOuting], act: cancel an outing, obligation: {done: record.guest != '', duty: the guest is known}}
       - {name: order, calls: [CancelOuting], act: cancel an outing, order: {after: record.starts_at < now, event: the outing has begun}}
+      - {name: confirm, calls: [CancelOuting], when: record.people > 1, act: cancel an outing, confirm: {state: [{of: record.starts_at, what: its start}, {of: record.guest, what: the guest}]}, unless: [{that: record.people > 8, where: nine people come along}]}
 "#;
 
 fn compiled(house: &str) -> World {
@@ -60,8 +61,14 @@ fn a_rule_says_the_same_in_three_wordings_and_one_expression() {
     let rules: Vec<String> = (world.apis[0].behaviour.rules.iter())
         .map(|rule| format!("{} {}: {}", rule.status, rule.message, rule.that.source))
         .collect();
+    let confirms: Vec<String> = (world.apis[0].behaviour.confirms.iter())
+        .map(|confirm| {
+            let state: Vec<&str> = confirm.state.iter().map(|(_, value)| &*value.source).collect();
+            format!("{} states {}, exempt: {}", confirm.rule, state.join(", "), confirm.exempt.source)
+        })
+        .collect();
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
-        insta::assert_snapshot!("house", format!("{}\n\n{}", said.join("\n"), rules.join("\n")));
+        insta::assert_snapshot!("house", format!("{}\n\n{}", said.join("\n"), [rules, confirms].concat().join("\n")));
     });
 }
 
@@ -104,6 +111,11 @@ fn faults_of_rules_are_named_by_their_place() {
     );
     check(&rule("role: {by: me}, order: {after: \"true\", event: x}"), &["exactly one of"]);
     check(&rule("notice: {of: record.starts_at, until: x}"), &["exactly one of"]);
+    check(&rule("confirm: {state: []}"), &["exactly one of"]);
+    check(
+        &rule("confirm: {state: [{of: record.nothing, what: x}]}"),
+        &["rules[0].confirm.state[0].of", "nothing"],
+    );
     check(&rule("window: {of: time(now), from: 9, to: 25, clock: true, what: x}"), &["exactly one of"]);
     check(&rule("role: {by: me}, unless: [{that: record.nothing, where: x}]"), &["unless[0].that"]);
     check(

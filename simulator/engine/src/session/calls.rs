@@ -134,10 +134,10 @@ impl Session {
             (Some(api), Some(rules)) => self.faulty(&call, api, rules),
             _ => (apply(&self.base, &self.state, &call), Vec::new()),
         };
-        let Applied { reply, state, changes } = applied;
+        let Applied { reply, state, changes, needs } = applied;
         let broken = api.filter(|_| reply.is_success());
         let broken = broken.and_then(|api| broken_rule(&self.base, &self.state, &call, api));
-        (Arc::new(LogEntry { call, api, clock, reply, changes, faults, broken }), state)
+        (Arc::new(LogEntry { call, api, clock, reply, changes, faults, broken, needs }), state)
     }
 
     /// Moves on to the state that a call led to, and logs the call.
@@ -154,7 +154,8 @@ impl Session {
     pub(super) fn refuse(&mut self, call: Call, api: Option<ApiId>, refusal: Refusal) -> Arc<LogEntry> {
         let clock = self.state.clock();
         let (reply, changes) = (refusal.into_reply(), Vec::new());
-        let entry = Arc::new(LogEntry { call, api, clock, reply, changes, faults: Vec::new(), broken: None });
+        let (faults, broken, needs) = (Vec::new(), None, None);
+        let entry = Arc::new(LogEntry { call, api, clock, reply, changes, faults, broken, needs });
         self.remember(&entry);
         entry
     }

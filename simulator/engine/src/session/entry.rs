@@ -6,7 +6,7 @@ use diorama_seeds::value::{Instant, Str};
 
 use crate::fault::Fired;
 use crate::tools::TOOL_SEARCHER;
-use crate::{Body, RecordChange, Reply};
+use crate::{Body, NeededConsent, RecordChange, Reply};
 
 /// One call of a session, with its reply and changes.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct LogEntry {
     pub faults: Vec<Fired>,
     /// The rule of the domain's policy that it broke. No reply shows it.
     pub broken: Option<Str>,
+    /// The yes of the user that a rule of the domain's policy asks for. No reply shows it.
+    pub needs: Option<NeededConsent>,
 }
 
 impl LogEntry {

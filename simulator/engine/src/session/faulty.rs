@@ -31,7 +31,7 @@ impl Session {
             let applied = if answer.executed {
                 Applied { reply, ..apply(&self.base, &self.state, call) }
             } else {
-                Applied { reply, state: self.state.clone(), changes: Vec::new() }
+                Applied { reply, state: self.state.clone(), changes: Vec::new(), needs: None }
             };
             let noteworthy = |fault: &&Fired| fault.kind.answers() || fault.kind == Kind::Latency;
             return (applied, fired.iter().filter(noteworthy).cloned().collect());

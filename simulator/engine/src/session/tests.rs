@@ -1,5 +1,5 @@
 use diorama_seeds::task::{Outage, OutageKind};
-use diorama_seeds::value::Instant;
+use diorama_seeds::value::{Instant, Value};
 
 use super::*;
 use crate::fault::Faults;
@@ -199,6 +199,7 @@ domain:
     rules:
       - {name: young_outings, calls: [Cancel], act: cancel an outing, cap: {of: record.age, at_most: 3, what: its age}}
       - {name: by_the_owner, calls: [Cancel], when: record.age > 8, act: cancel an old outing, role: {by: the owner}}
+      - {name: sure, calls: [Cancel], act: cancel an outing, confirm: {state: [{of: record.age, what: its age}, {of: args.outing_id, what: the outing}]}, unless: [{that: record.age == 4, where: it is of age four}]}
 resources:
   outing:
     key: outing_id
@@ -229,4 +230,13 @@ apis:
     check(2, Some("young_outings"));
     check(3, Some("young_outings"));
     check(4, None);
+    let needed = |id: u32| {
+        let entry = session.fork().call(&call(&format!(r#"Cancel {{"outing_id": {id}}}"#)));
+        let needed = entry.needs.clone()?;
+        let state = needed.state.iter().map(|stated| (stated.noun.to_string(), stated.value.clone()));
+        Some((needed.rule.to_string(), state.collect::<Vec<_>>()))
+    };
+    let state = vec![("its age".to_owned(), Value::Integer(3)), ("the outing".to_owned(), Value::Integer(1))];
+    assert_eq!(needed(1), Some(("sure".to_owned(), state)));
+    assert_eq!((needed(2), needed(4)), (None, None), "an exception, and a call that is refused");
 }

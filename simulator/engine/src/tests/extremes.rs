@@ -66,7 +66,7 @@ fn no_argument_makes_a_world_fail_now_or_later() {
             for parameter in &api.parameters {
                 for value in extremes(&parameter.schema, LONG) {
                     let call = with(call, &parameter.name, value);
-                    let Applied { reply, state, changes } = apply(base, state, &call);
+                    let Applied { reply, state, changes, .. } = apply(base, state, &call);
                     if reply.status >= 500 {
                         problems.insert(describe(world, &call, &reply, zone));
                     }

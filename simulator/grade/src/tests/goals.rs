@@ -78,7 +78,7 @@ fn doing_nothing_earns_nothing() {
     let attempt =
         |goals| Attempt { base: &base, initial: session.initial(), last: session.state(), log: &[], goals };
     let done = Ended { outcome: Some(Outcome::Done), ..Ended::default() };
-    let idle = [[Ended::default(); 2], [done; 2]];
+    let idle = [[Ended::default(), Ended::default()], [done.clone(), done]];
     let ends: Vec<&[Ended<'_>]> = [&[][..]].into_iter().chain(idle.iter().map(|goals| &goals[..])).collect();
     // The last goal asks for nothing that could be shown.
     let mut hollow = checks();

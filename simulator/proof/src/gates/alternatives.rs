@@ -3,12 +3,15 @@
 //! Commuting calls reordered, another look-up route to the same key, redundant reads, defaults left out or written
 //! out, other spellings of a value.
 
+mod consents;
+
 use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{ApiId, BehaviourKind, ParameterId, Place, ResourceId};
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall, Matcher, places};
 use diorama_seeds::value::Value;
+use diorama_user::confirm;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
@@ -31,6 +34,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     defaults(trial, report)?;
     reordered(trial, report)?;
     side_by_side(trial)?;
+    consents::run(trial, report)?;
     other_route(trial, report)
 }
 
@@ -42,6 +46,16 @@ fn fails(way: Way, message: &str) -> Reason {
 const UNBOUND: &str = "the reference calls cannot be bound to its replies";
 
 fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Result<(), Reason> {
+    for consent in &run.consents {
+        let goal = trial.grounded.script.goals.get(consent.goal);
+        let answer = goal.map(|goal| confirm(goal, &consent.calls, trial.world()));
+        if let Some(denied) = answer.filter(|answer| !answer.agrees) {
+            return Err(fails(
+                way,
+                &format!("asked for a yes to its calls, the user says `{}`", denied.words),
+            ));
+        }
+    }
     let given = trial.answers().of_run(trial, run);
     if !trial.passes(run, &given) {
         return Err(fails(way, &trial.complaint(run, &given)));

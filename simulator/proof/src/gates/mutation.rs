@@ -3,6 +3,7 @@
 //! A mutant drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
 //! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
 
+mod consent;
 mod policy;
 
 use std::collections::BTreeMap;
@@ -68,6 +69,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
         trial.call(&mut before, &call);
     }
     policy::run(trial, report)?;
+    consent::run(trial, report)?;
     for (goal, run) in late_writes(trial, &before) {
         judge(trial, report, goal, Mutation::Late, &run)?;
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange};
 use diorama_grade::evidence::Verdicts;
-use diorama_grade::{Attempt, Ended, Grade, Prepared, Verdict};
+use diorama_grade::{Attempt, Consent, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
 use diorama_user::conversation::Given;
@@ -49,6 +49,18 @@ pub struct Run {
     pub replies: Vec<Option<Arc<LogEntry>>>,
     /// For each goal that has ended, how many calls the session had by then.
     ends: Vec<usize>,
+    /// The calls to which the user said yes.
+    pub(super) consents: Vec<RunConsent>,
+}
+
+/// Calls of a run to which the user said yes.
+#[derive(Clone, Debug)]
+pub(super) struct RunConsent {
+    /// The goal that was open.
+    pub(super) goal: usize,
+    pub(super) calls: Vec<Call>,
+    /// How many calls the session had by then.
+    pub(super) at: usize,
 }
 
 impl<'a> Trial<'a> {
@@ -126,6 +138,7 @@ impl<'a> Trial<'a> {
             session: self.session(seed),
             replies: Vec::with_capacity(self.grounded.gold.len()),
             ends: Vec::with_capacity(self.grounded.goals.len()),
+            consents: Vec::new(),
         };
         self.mark(&mut run);
         run
@@ -159,8 +172,12 @@ impl<'a> Trial<'a> {
         self.mark(run);
     }
 
-    /// Makes a call that takes no position.
+    /// Makes a call that takes no position. Where a rule of the policy may ask for it, the user has said yes to this very call.
     pub fn call_aside(&self, run: &mut Run, call: &Call) -> Arc<LogEntry> {
+        let api = self.world().api_named(&call.api).map(|id| self.world().api(id));
+        if self.grounded.checks.confirms && api.is_some_and(|api| !api.behaviour.confirms.is_empty()) {
+            run.consent(vec![call.clone()], run.session.calls());
+        }
         run.session.call_again(call, &mut self.memo.borrow_mut())
     }
 
@@ -246,6 +263,12 @@ impl<'a> Trial<'a> {
                 facts: Some(&given.facts),
                 // Calls that a mutant adds at the end belong to the last goal.
                 calls: if number + 1 == run.ends.len() { log.len() } else { *calls },
+                consents: (run.consents.iter())
+                    .filter(|consent| {
+                        consent.goal == number || (number + 1 == run.ends.len() && consent.goal > number)
+                    })
+                    .map(|consent| Consent { calls: &consent.calls, at: consent.at })
+                    .collect(),
             })
             .collect();
         judge(&Attempt {
@@ -259,6 +282,11 @@ impl<'a> Trial<'a> {
 }
 
 impl Run {
+    /// Has the user say yes to calls, after so many calls.
+    fn consent(&mut self, calls: Vec<Call>, at: usize) {
+        self.consents.push(RunConsent { goal: self.ends.len(), calls, at });
+    }
+
     /// Makes a goal end after so many calls.
     pub(super) fn end_early(&mut self, goal: usize, calls: usize) {
         if let Some(end) = self.ends.get_mut(goal) {
@@ -283,6 +311,10 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
         return Err(Reason::of_call(Code::ReplayDiffers, 0));
     }
     for (index, (gold, recorded)) in grounded.gold.iter().zip(&grounded.entries).enumerate() {
+        for asked in grounded.consents.iter().filter(|asked| asked.start == index) {
+            let calls = grounded.gold.get(asked.clone()).unwrap_or_default();
+            run.consent(calls.iter().map(made).collect(), run.session.calls());
+        }
         let entry = run.session.call(&made(gold));
         if entry.reply.status != recorded.reply.status || entry.reply.body != recorded.reply.body {
             return Err(Reason::of_call(Code::ReplayDiffers, index));

@@ -34,7 +34,13 @@ pub(crate) fn of(
             }
         });
         let mut lines = Vec::new();
-        for said in goal.turns.iter().filter_map(|turn| turn.user.as_deref()) {
+        for (at, said) in goal.turns.iter().enumerate() {
+            // A yes that a policy asks for is no line: the tool that asks for it is answered by what the user wants.
+            let confirms = at
+                .checked_sub(1)
+                .and_then(|before| goal.turns.get(before))
+                .is_some_and(|turn| turn.confirms > 0);
+            let Some(said) = said.user.as_deref().filter(|_| !confirms) else { continue };
             if goal.given_by(said).next().is_none() {
                 lines.push(said.to_owned());
             }
@@ -44,6 +50,7 @@ pub(crate) fn of(
             when,
             withheld: withheld(goal, first_turn, gold, seen),
             lines,
+            wants: Vec::new(),
         });
     }
     replay(candidate, &script, seen, goals, faults);
@@ -199,7 +206,8 @@ fn replay(
         let mut calls = grounded.calls.start;
         for (at, turn) in goal.turns.iter().enumerate() {
             calls += turn.calls.len();
-            let Some(said) = turn.say.as_deref().filter(|_| turn.calls.is_empty()) else { continue };
+            let asks = turn.calls.is_empty() && turn.confirms == 0;
+            let Some(said) = turn.say.as_deref().filter(|_| asks) else { continue };
             let answered = goal.turns.get(at + 1).and_then(|next| next.user.as_deref());
             let last = at + 1 == goal.turns.len();
             if answered.is_none() && !last {

@@ -148,8 +148,8 @@ pub(in crate::http) async fn tools(
         if searches {
             tools.insert(0, base.tool_searcher_schema());
         }
-        let finish = live.finish_tool();
-        tools.extend(&finish);
+        let own = live.ending_tools();
+        tools.extend(&own);
         let (id, world) = (task.id.clone(), task.world.clone());
         Ok(Reply::ok(Tools { id, world, searches, tools: tools.into_iter().cloned().collect() }))
     })

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use diorama_seeds::agent_tools::Confirmation;
 use diorama_seeds::ending::Finish;
 use diorama_sessions::{After, Live, MessageReply, Problem, Sessions, Slot};
 
@@ -18,8 +19,8 @@ pub(in crate::http) async fn task(Session(slot): Session) -> Answer<Reply<TaskVi
         let live = slot.lock();
         let task = live.task()?;
         let mut tools = live.world.base.shown_tools(&task.visible);
-        let finish = live.finish_tool();
-        tools.extend(&finish);
+        let own = live.ending_tools();
+        tools.extend(&own);
         let (id, system) = (task.id.clone(), task.system.clone());
         let (user, tools) = (task.script.opening().to_owned(), tools.into_iter().cloned().collect());
         Ok(Reply::ok(TaskView { id, system, user, tools }))
@@ -45,6 +46,16 @@ pub(in crate::http) async fn finish(
 ) -> Answer<Reply<MessageReply>> {
     let (end, _held) = body.into_parts();
     exchange(app, slot, move |sessions, live| sessions.end_goal(live, end)).await
+}
+
+/// Asks the user for a yes to calls, where a rule of the task's policy wants one.
+pub(in crate::http) async fn confirm(
+    State(app): State<Arc<App>>,
+    Session(slot): Session,
+    body: Body<Confirmation>,
+) -> Answer<Reply<MessageReply>> {
+    let (asked, _held) = body.into_parts();
+    exchange(app, slot, move |sessions, live| sessions.confirm(live, &asked)).await
 }
 
 async fn exchange(

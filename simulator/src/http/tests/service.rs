@@ -33,8 +33,8 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
             }
         }
     }
-    let expected =
-        ["call", "task", "messages", "finish", "mcp"].map(|what| format!("/v1/sessions/{{id}}/{what}"));
+    let expected = ["call", "task", "messages", "finish", "confirm", "mcp"]
+        .map(|what| format!("/v1/sessions/{{id}}/{what}"));
     assert_eq!(
         agents,
         ["/v1/search", "/v1/calls"].map(str::to_owned).into_iter().chain(expected).collect::<Vec<_>>()

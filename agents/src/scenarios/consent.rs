@@ -1,0 +1,83 @@
+//! The yes of the user that a rule of the policy asks for: the question states what the rule wants stated.
+
+use diorama_engine::{Holder, NeededConsent};
+use diorama_proof::candidate::Turn;
+use diorama_seeds::english;
+use diorama_seeds::model::ApiId;
+use diorama_seeds::schema::{Schema, Type};
+
+use super::player::{Made, Player};
+use super::speech::{SPEECH, fill};
+use super::unplayed::Unplayed;
+use crate::draws::choose;
+
+impl Player<'_, '_> {
+    /// Asks the user for a yes to the calls of a step, where a rule of the policy that the system message tells asks for it. Returns true if
+    /// it does.
+    pub(crate) fn confirm(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<bool, Unplayed> {
+        if !self.scenario.doc.policy {
+            return Ok(false);
+        }
+        let mut session = self.session.fork();
+        let mut needed: Vec<(ApiId, NeededConsent)> = Vec::new();
+        for (step, item) in calls {
+            if let Some((name, item)) = item {
+                self.scene.name_item(name, item.clone());
+            }
+            let call = self.make_call(step)?;
+            let entry = session.call(&(&call).into());
+            needed.extend(entry.api.zip(entry.needs.clone()));
+        }
+        let Some((_, first)) = needed.first() else { return Ok(false) };
+        let domain = &self.world.base.world().domains[self.scenario.domain.index()];
+        let rule = domain.house.iter().find(|rule| rule.name == first.rule);
+        let act = rule.map_or("do that".to_owned(), |rule| definite(&rule.act));
+        let values: Vec<String> = needed.iter().map(|(api, needed)| self.state(*api, needed)).collect();
+        let words = choose(&SPEECH.confirmations, self.rng).map_or("", String::as_str);
+        let question = fill(words, &[("act", &act), ("values", &values.join("; "))]);
+        let answer = self.users(&SPEECH.consents)?;
+        self.talk.answered.push(question.clone());
+        self.talk.said.push(answer.clone());
+        self.talk.assurance.has_consent = true;
+        self.talk.has_asked = true;
+        turns.push(Turn { say: Some(question), confirms: calls.len(), ..Turn::default() });
+        turns.push(Turn { user: Some(answer), ..Turn::default() });
+        Ok(true)
+    }
+
+    /// States what a rule wants stated: `its start is 25 September at 14:30 and the treatment is a filling`.
+    fn state(&self, api: ApiId, needed: &NeededConsent) -> String {
+        let model = self.world.base.world();
+        let schema = |holder: Holder| match holder {
+            Holder::Field(resource, field) => model.resource(resource).field(field).schema.clone(),
+            Holder::Parameter(parameter) => model.api(api).parameters[parameter.index()].schema.clone(),
+            Holder::Nothing => Schema::of(Type::Any),
+        };
+        let known = needed.state.iter().filter(|stated| !stated.value.is_missing());
+        let stated = known.map(|stated| {
+            format!("{} is {}", stated.noun, self.scene.spell(&stated.value, schema(stated.holder)))
+        });
+        english::enumerate(&stated.collect::<Vec<_>>())
+    }
+}
+
+/// An act upon one thing that is known: `cancel the appointment` for `cancel an appointment`.
+fn definite(act: &str) -> String {
+    let article = [" an ", " a "].into_iter().filter_map(|article| Some((act.find(article)?, article))).min();
+    match article {
+        Some((at, article)) => format!("{} the {}", &act[..at], &act[at + article.len()..]),
+        None => act.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_act_upon_something_known_has_the_definite_article() {
+        assert_eq!(definite("cancel an appointment"), "cancel the appointment");
+        assert_eq!(definite("move a booking to another pitch"), "move the booking to another pitch");
+        assert_eq!(definite("pay somebody"), "pay somebody");
+    }
+}
