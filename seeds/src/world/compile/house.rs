@@ -1,16 +1,16 @@
 //! A domain's policy: the expression of each rule, and the sentences that say the same.
 
 use super::super::findings::Findings;
-use super::super::path::Path;
 use super::api::Builder;
 use super::{Part, listed};
 use crate::doc::{AmountDoc, HouseDoc, RuleDoc};
-use crate::english::{capitalised, enumerate};
+use crate::english::{capitalised, enumerate, singular};
 use crate::expr::eval::{Budget, Env, NoRecords};
 use crate::expr::{self, Scope};
 use crate::model::{Confirm, DomainId, HouseRule, Require};
 use crate::task::RefusalClass;
 use crate::value::{Instant, Str, Zone, nfc};
+use diorama_format::path::Path;
 
 /// The status with which the shadow of a world refuses a call that breaks a rule.
 const FORBIDDEN: u16 = 403;
@@ -258,10 +258,11 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             let cases =
                 near.map(|value| (format!("If {what} is {value}"), holds(&literal(&value)))).collect();
             let condition = Some(holds(of));
+            let (below, above) = if window.clock { ("before", "after") } else { ("below", "above") };
             let wordings = [
                 format!("Do not {{}} unless {what} is from {first} to {last}."),
                 format!("{{^}} only where {what} lies between {first} and {last}, both included."),
-                format!("When you {{}}, {what} may be neither before {first} nor after {last}."),
+                format!("When you {{}}, {what} may be neither {below} {first} nor {above} {last}."),
             ];
             Some(Meaning { shape: "window", condition, wordings, cases })
         })());
@@ -294,13 +295,15 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
     if let Some(frequency) = &rule.frequency {
         found.push(number(&frequency.at_most).map(|most| {
             let (what, who) = (&frequency.what, &frequency.who);
+            let most_words = counted(most, what);
             let wordings = [
-                format!("{} may have {most} {what} at most: do not {{}} beyond that.", capitalised(who)),
-                format!("Do not {{}} for {who} who has {most} {what} already."),
-                format!("No more than {most} {what} for {who}: {{}} only below that."),
+                format!("{} may have {most_words} at most: do not {{}} beyond that.", capitalised(who)),
+                format!("Do not {{}} where {who} has {most_words} already."),
+                format!("No more than {most_words} for {who}: {{}} only below that."),
             ];
-            let case =
-                |value: i64| (format!("If {who} has {value} {what} already"), format!("({value}) < {most}"));
+            let case = |value: i64| {
+                (format!("If {who} has {} already", counted(value, what)), format!("({value}) < {most}"))
+            };
             let cases =
                 [most.saturating_sub(1), most].into_iter().filter(|value| *value >= 0).map(case).collect();
             let condition = Some(format!("({}) < {most}", frequency.of));
@@ -361,7 +364,7 @@ fn sentences(rule: &RuleDoc, meaning: &Meaning) -> Vec<Str> {
         false => [
             format!(" This does not apply if {clauses}."),
             format!(" The exception: if {clauses}."),
-            format!(" It is otherwise if {clauses}: then the rule does not hold."),
+            format!(" This rule does not hold if {clauses}."),
         ],
     };
     let starts = capitalised(&rule.act);
@@ -390,8 +393,13 @@ fn examples(rule: &RuleDoc, meaning: &Meaning, moment: Moment<'_>) -> Vec<Str> {
 
 /// A number with its noun: `1 hour`, `24 hours`.
 fn counted(number: i64, plural: &str) -> String {
-    let noun = if number == 1 { plural.trim_end_matches('s') } else { plural };
-    format!("{number} {noun}")
+    if number != 1 {
+        return format!("{number} {plural}");
+    }
+    match plural.rsplit_once(' ') {
+        Some((before, noun)) => format!("1 {before} {}", singular(noun)),
+        None => format!("1 {}", singular(plural)),
+    }
 }
 
 fn measured(number: i64, unit: Option<&str>) -> String {
