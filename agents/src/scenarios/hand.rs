@@ -94,6 +94,9 @@ impl Hand {
                 (Self::Hasty, true) => after_stop,
                 (Self::Hasty, false) => after_none,
             };
+            if self == Self::Careful && !ends {
+                words.push('.');
+            }
             words.push_str(choose(last, rng).map_or("", String::as_str));
         }
         words
@@ -113,5 +116,22 @@ impl Hand {
         }
         let last = words.trim_end();
         last.ends_with(['}', '?']) || hasty(!last.ends_with(['.', '!']))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng;
+
+    use super::*;
+
+    #[test]
+    fn careful_thanks_stand_after_a_full_stop() {
+        let dress = |seed| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            Hand::Careful.dress("Please cancel BP-1".to_owned(), Time(10 * 3_600), &mut rng)
+        };
+        let thanks: Vec<String> = (0..200).map(dress).filter(|text| text.contains("hank")).collect();
+        assert!(!thanks.is_empty() && thanks.iter().all(|text| text.contains("BP-1. ")), "{thanks:?}");
     }
 }
