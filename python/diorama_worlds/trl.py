@@ -1,6 +1,6 @@
 """Diorama's tasks for TRL's GRPOTrainer: a class for each world, as its `environment_factory` takes them.
 
-    factories, rows = environments("http://127.0.0.1:8080", split="train")      # docs/gym-trl.md has the whole
+    factories, rows = environments("http://127.0.0.1:8080", split="train")      # docs/how-to/grpo-trl.md has the whole
 
 TRL fixes the tools of a class before it knows the task, so a class has every tool that a task of its world can come to call
 (`GET /v1/sessions/{id}/tools`). A task in which APIs have to be searched for still refuses what no search has shown yet, and says so.

@@ -58,3 +58,26 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
     ];
     labels.into_iter().filter(|(_, holds)| *holds).map(|(name, _)| name).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{LABELS, OF_THE_WAY};
+
+    /// Labels of what was played, for which no share can be set.
+    const PLAYED: [&str; 3] = ["joined", "list_argument", "several_domains"];
+
+    #[test]
+    fn the_page_lists_every_tag() {
+        let page = include_str!("../../../docs/tags.md");
+        let lists = |label: &str, share: &str| {
+            page.lines().any(|line| {
+                line.starts_with(&format!("| `{label}` |")) && line.ends_with(&format!("| {share} |"))
+            })
+        };
+        let missing: Vec<&str> = LABELS.into_iter().filter(|label| !lists(label, "yes")).collect();
+        assert_eq!(missing, [""; 0]);
+        let missing: Vec<&str> =
+            OF_THE_WAY.into_iter().chain(PLAYED).filter(|label| !lists(label, "no")).collect();
+        assert_eq!(missing, [""; 0]);
+    }
+}

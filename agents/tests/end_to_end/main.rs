@@ -11,6 +11,7 @@
 mod exports;
 mod folders;
 mod model_pipeline;
+mod pages;
 mod readme;
 mod worlds;
 

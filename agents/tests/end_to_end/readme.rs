@@ -13,18 +13,60 @@ const ELSEWHERE: [&str; 4] = [
     "pip install wheels/",
 ];
 
-fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// The README's blocks of shell commands.
-fn blocks() -> Vec<String> {
-    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
-    text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+/// A fenced block of a page.
+pub(crate) struct Block {
+    /// The words after the opening fence: the language, and marks.
+    pub(crate) marks: Vec<String>,
+    /// Its lines.
+    pub(crate) text: String,
 }
 
-/// Runs a block in a folder that has the project's examples, and stops what it leaves behind. Gives what it printed.
-fn run(block: &str, folder: &Path, path: &str) -> String {
+impl Block {
+    pub(crate) fn has(&self, mark: &str) -> bool {
+        self.marks.iter().any(|word| word == mark)
+    }
+}
+
+/// The fenced blocks of a page.
+pub(crate) fn blocks(page: &Path) -> Vec<Block> {
+    let text = std::fs::read_to_string(page).unwrap();
+    let mut found = Vec::new();
+    let mut open: Option<Block> = None;
+    for line in text.lines() {
+        match open.take() {
+            None => {
+                open = line.strip_prefix("```").map(|marks| Block {
+                    marks: marks.split_whitespace().map(str::to_owned).collect(),
+                    text: String::new(),
+                });
+            }
+            Some(block) if line == "```" => found.push(block),
+            Some(mut block) => {
+                block.text.push_str(line);
+                block.text.push('\n');
+                open = Some(block);
+            }
+        }
+    }
+    assert!(open.is_none(), "{}: a block has no end", page.display());
+    found
+}
+
+/// The README's blocks of shell commands.
+fn readme_blocks() -> Vec<String> {
+    blocks(&root().join("README.md"))
+        .into_iter()
+        .filter(|block| block.has("sh"))
+        .map(|block| block.text)
+        .collect()
+}
+
+/// Runs a block in a folder that has the project's examples, tests and recipes, and stops what it leaves behind. Gives what it printed.
+pub(crate) fn run(block: &str, folder: &Path, path: &str) -> String {
     let script = format!("set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{block}");
     let ran =
         Command::new("bash").args(["-c", &script]).current_dir(folder).env("PATH", path).output().unwrap();
@@ -34,16 +76,18 @@ fn run(block: &str, folder: &Path, path: &str) -> String {
 }
 
 /// A folder for the commands, and a path on which `diorama` is found.
-fn place(more: &str) -> (tempfile::TempDir, String) {
+pub(crate) fn place(more: &str) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().unwrap();
-    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).unwrap();
+    for name in ["examples", "tests", "recipes"] {
+        std::os::unix::fs::symlink(root().join(name), folder.path().join(name)).unwrap();
+    }
     let programs = Path::new(env!("CARGO_BIN_EXE_diorama")).parent().unwrap().display().to_string();
     let found = std::process::Command::new("bash").args(["-c", "printf %s \"$PATH\""]).output().unwrap();
     (folder, format!("{more}{programs}:{}", String::from_utf8_lossy(&found.stdout)))
 }
 
 /// A port that nobody listens on.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
@@ -55,7 +99,7 @@ fn the_readmes_commands_do_what_it_says() {
     let port = free_port().to_string();
     let (folder, path) = place("");
     let mut seen = Vec::new();
-    for block in blocks() {
+    for block in readme_blocks() {
         let is_elsewhere = |line: &str| ELSEWHERE.iter().any(|start| line.starts_with(start));
         let lines: Vec<&str> =
             block.lines().filter(|line| !is_elsewhere(line) && !line.starts_with("python ")).collect();
@@ -82,7 +126,7 @@ fn the_readmes_commands_do_what_it_says() {
 fn the_readmes_dataset_is_trained_on() {
     let python = root().join("target/venv-trl/bin");
     let (folder, path) = place(&format!("{}:", python.display()));
-    let block = blocks().into_iter().find(|block| block.contains("sft_trl.py")).unwrap();
+    let block = readme_blocks().into_iter().find(|block| block.contains("sft_trl.py")).unwrap();
     let tiny = format!("python {} rows.jsonl tiny", root().join("tests/data/gym/tiny_model.py").display());
     let line = "python examples/sft_trl.py rows.jsonl";
     let block = block.replace(line, &format!("{tiny}\n{line} --model tiny"));

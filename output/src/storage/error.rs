@@ -35,7 +35,7 @@ pub enum Cause {
     #[error("{0}; run the same command again when the store answers")]
     Store(String),
     /// A setting of the store is wrong.
-    #[error("{0}; see the settings of object stores in docs/millions-of-rows.md")]
+    #[error("{0}; see the settings of object stores in docs/how-to/millions-of-rows.md")]
     Setting(String),
     /// The folder has more entries than are read.
     #[error("it has more than {MAX_ENTRIES} entries, or a listing of it has no end")]

@@ -235,7 +235,7 @@ fn a_proof_is_whole_whoever_waits_for_it() {
 
 #[test]
 fn the_page_lists_every_code() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/candidates.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reason-codes.md");
     let page = std::fs::read_to_string(&path).unwrap();
     let (before, rest) = page.split_once("<!-- codes -->\n").unwrap();
     let (_, after) = rest.split_once("<!-- end of codes -->").unwrap();
@@ -247,7 +247,7 @@ fn the_page_lists_every_code() {
     if std::env::var_os("DIORAMA_UPDATE_DOCS").is_some() {
         std::fs::write(&path, expected).unwrap();
     } else {
-        assert!(page == expected, "docs/candidates.md is stale: run this test with DIORAMA_UPDATE_DOCS=1");
+        assert!(page == expected, "docs/reason-codes.md is stale: run this test with DIORAMA_UPDATE_DOCS=1");
     }
 }
 

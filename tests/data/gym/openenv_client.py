@@ -108,9 +108,9 @@ def over_http(url, task, record):
 
 
 def as_written(url):
-    """What the code of docs/gym-openenv.md comes to: its last reward, and whether the episode was done."""
+    """What the code of docs/how-to/openenv.md comes to: its last reward, and whether the episode was done."""
     seen = {}
-    exec(pages.block("gym-openenv.md", "python", {"http://127.0.0.1:9001": url}), seen)
+    exec(pages.block("how-to/openenv.md", "python", {"http://127.0.0.1:9001": url}), seen)
     return [seen["result"].reward, seen["result"].done]
 
 

@@ -83,14 +83,14 @@ def train(name, factory, rows, words, played, rewards=None):
 
 
 def as_written(words):
-    """The steps and rewards of the two blocks of docs/gym-trl.md, with a tiny model, and a step of two rollouts in the place of many."""
+    """The steps and rewards of the two blocks of docs/how-to/grpo-trl.md, with a tiny model, and a step of two rollouts in the place of many."""
     model = Path(folder) / "model"
     Qwen3ForCausalLM(tiny(words)).save_pretrained(model)
     words.save_pretrained(model)
     found = []
     for number, address in enumerate([{"http://127.0.0.1:8080": server}, {"http://127.0.0.1:9002": ors}]):
         seen = {}
-        exec(pages.block("gym-trl.md", "python", address | {
+        exec(pages.block("how-to/grpo-trl.md", "python", address | {
             "Qwen/Qwen3-0.6B": str(model),
             'output_dir="trained", max_completion_length=8192': f"""output_dir={str(Path(folder) / "trained")!r}, max_completion_length=32,
                 use_cpu=True, bf16=False, max_steps=1, num_generations=2, per_device_train_batch_size=2, report_to=[], logging_steps=1""",

@@ -1,4 +1,4 @@
-"""verifiers' evaluation as docs/gym-verifiers.md has it, over its own NeMo Gym taskset, with recorded steps in the place of a model. Prints a JSON object.
+"""verifiers' evaluation as docs/how-to/verifiers.md has it, over its own NeMo Gym taskset, with recorded steps in the place of a model. Prints a JSON object.
 
 Arguments: the server's URL, rows, recorded episodes, a folder for the run, how many tasks. Needs `vf-eval` and `uv` beside the interpreter.
 """
@@ -25,7 +25,7 @@ def main():
         while not (port.exists() and port.read_text(encoding="ascii")):
             time.sleep(0.05)
         config = folder / "eval.toml"
-        page = pages.block("gym-verifiers.md", "toml", {
+        page = pages.block("how-to/verifiers.md", "toml", {
             '"NAME"': f'"scripted"\noutput_dir = "{folder / "out"}"', "rows.jsonl": str(folder / "rows.jsonl"),
             "http://127.0.0.1:9000": server, "http://127.0.0.1:8000": f"http://127.0.0.1:{port.read_text(encoding='ascii')}",
         })
