@@ -122,7 +122,7 @@ impl Player<'_, '_> {
     }
 
     /// Returns true if words of the assistant ask for leave to do something. The answer to other questions is no yes.
-    pub(crate) fn asks_leave(&self, words: &str) -> bool {
+    fn asks_leave(&self, words: &str) -> bool {
         let zone = &self.world.base.world().zone;
         asks_leave(words, &Clock::at(self.session.state().clock(), zone))
     }
