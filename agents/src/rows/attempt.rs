@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn each_request_of_a_conversation_that_retrieves_one_api_needs_one_alone() {
-        let recipe = recipe(None, Ability::RetrieveCall, Shares::new());
+        let recipe = recipe(Some("hotel_rooms"), Ability::RetrieveCall, Shares::new());
         let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
         let world = make_batch_world(&recipe, &batch).unwrap();
         let model = world.base.world();
