@@ -252,7 +252,10 @@ impl Solving<'_> {
         let given = task.final_answers(world, &calls).into_iter().nth(number)?;
         let Given { outcome, reason, about, mut facts } = given;
         if self.way.how == Facts::Reordered {
-            reorder(task.checks.goals.get(number)?, &mut facts);
+            let zone = &world.base.world().zone;
+            let mut shown = Vec::new();
+            calls.iter().for_each(|entry| add_leaves(&entry.reply.json_tree(zone), &mut shown));
+            reorder(task.checks.goals.get(number)?, &shown, &mut facts);
         }
         let message = self.restate(&task.goals.get(number)?.answer);
         Some(Finish { outcome: outcome?, reason, about, facts, message })
@@ -286,8 +289,8 @@ fn add_leaves(reply: &Json, found: &mut Vec<String>) {
     }
 }
 
-/// Gives the facts of the reference in the opposite order, and the items of maps under another of their names.
-fn reorder(goal: &GoalCheck, facts: &mut Map<String, Json>) {
+/// Gives the facts of the reference in the opposite order, and the items of maps under another of their names that a reply shows.
+fn reorder(goal: &GoalCheck, shown: &[String], facts: &mut Map<String, Json>) {
     for fact in ending::named(goal) {
         let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
         let items: Vec<ItemValue<'_>> = checks.flat_map(ending::item_values).collect();
@@ -297,7 +300,8 @@ fn reorder(goal: &GoalCheck, facts: &mut Map<String, Json>) {
                 let named = std::mem::take(values);
                 let other = |(key, value)| {
                     let item = items.iter().find(|item| item.names.first() == Some(&key));
-                    (item.and_then(|item| item.names.last().cloned()).unwrap_or(key), value)
+                    let mut names = item.into_iter().flat_map(|item| item.names.iter().rev());
+                    (names.find(|name| shown.contains(name)).cloned().unwrap_or(key), value)
                 };
                 *values = named.into_iter().rev().map(other).collect();
             }
