@@ -20,7 +20,6 @@ use values::{bytes, coerced};
 mod agree;
 mod array;
 mod known;
-mod links;
 mod object;
 mod references;
 mod state;
