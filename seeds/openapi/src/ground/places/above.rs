@@ -77,7 +77,7 @@ impl Places {
         let is_beside = |other: &Collection| {
             other.noun == found.noun
                 && other.item.as_deref().map(plain) == Some(plain(key))
-                && other.parts.len() == found.parts.len()
+                && other.parts.len() >= found.parts.len()
                 && !other.made
         };
         let uses = other.filter(|other| {
