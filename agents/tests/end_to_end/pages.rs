@@ -39,6 +39,7 @@ fn write_file(block: &Block, page: &Path, folder: &Path) {
 }
 
 #[test]
+#[ignore = "makes some thousand rows; the lane `book` runs it"]
 fn the_pages_commands_run() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let model =
