@@ -12,7 +12,7 @@ use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck};
 use diorama_seeds::value::Value;
 
 use self::field::Test;
-use super::{ErrorClass, GradeError};
+use crate::errors::{ChangeError, ErrorClass, GradeError};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{RecordChange, net};
 
@@ -45,31 +45,6 @@ pub(crate) enum Key {
 /// Fields whose changes are neither asked for nor damage.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed(Vec<(ResourceId, FieldId)>);
-
-/// Why an expected change can never be met.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChangeError {
-    /// A resource that is not there.
-    #[error("the world has no resource `{0}`; use a qualified name")]
-    Resource(String),
-    /// A field that is not there.
-    #[error("the resource `{0}` has no field `{1}`")]
-    Field(String, String),
-    /// A value that the field cannot have.
-    #[error("`{0}.{1}` cannot be {2}: {3}")]
-    Value(String, String, String, String),
-    /// A new record that is not expected.
-    #[error(
-        "a check refers to new record {0}, but none of the changes creates it; add a created change with this number"
-    )]
-    Unknown(u32),
-    /// A new record that is expected twice.
-    #[error("new record {0} is expected twice; number new records from 0, each once")]
-    Twice(u32),
-    /// A combination without meaning.
-    #[error("{0}")]
-    Kind(&'static str),
-}
 
 impl Expected {
     /// Resolves names and parses values by their fields' types.

@@ -1,10 +1,9 @@
-//! What can be wrong: with an attempt, and with checks.
+//! Errors of attempts and of checks.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::change::ChangeError;
 use super::evidence::EvidenceError;
 use super::fact::FactError;
 use diorama_engine::session::LogEntry;
@@ -107,6 +106,31 @@ pub enum CheckError {
     /// An allowance that is none.
     #[error("allowed: {0}")]
     Allowance(ChangeError),
+}
+
+/// Why an expected change can never be met.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChangeError {
+    /// A resource that is not there.
+    #[error("the world has no resource `{0}`; use a qualified name")]
+    Resource(String),
+    /// A field that is not there.
+    #[error("the resource `{0}` has no field `{1}`")]
+    Field(String, String),
+    /// A value that the field cannot have.
+    #[error("`{0}.{1}` cannot be {2}: {3}")]
+    Value(String, String, String, String),
+    /// A new record that is not expected.
+    #[error(
+        "a check refers to new record {0}, but none of the changes creates it; add a created change with this number"
+    )]
+    Unknown(u32),
+    /// A new record that is expected twice.
+    #[error("new record {0} is expected twice; number new records from 0, each once")]
+    Twice(u32),
+    /// A combination without meaning.
+    #[error("{0}")]
+    Kind(&'static str),
 }
 
 impl GradeError {

@@ -2,43 +2,18 @@
 //! and how it ended.
 
 use std::cell::OnceCell;
-use std::sync::Arc;
 
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::errors::{ErrorClass, GradeError};
-use super::evidence::{History, NewRecords, Ready, Standard, Wanted, permits};
+use super::evidence::{History, NewRecords, Ready, Standard, permits};
 use super::fact::filled_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
-use super::{Ended, Episode, Verdict};
+use crate::episode::{Ended, Episode, Goal};
+use crate::verdict::Verdict;
 use diorama_engine::session::LogEntry;
-
-/// A goal as it ended, with what is read of it once.
-pub(super) struct Goal<'a> {
-    pub(super) ended: &'a Ended<'a>,
-    /// The calls up to its end.
-    pub(super) log: &'a [Arc<LogEntry>],
-    /// The calls since the end of the goal before.
-    own: &'a [Arc<LogEntry>],
-    /// Which leaves the replies up to its end show.
-    seen: Vec<bool>,
-}
-
-impl<'a> Goal<'a> {
-    /// A goal with the calls up to its end, of which the second are those since the goal before. `seen` are the leaves that replies of the
-    /// goals before show.
-    pub(super) fn new(
-        ended: &'a Ended<'a>,
-        (log, own): (&'a [Arc<LogEntry>], &'a [Arc<LogEntry>]),
-        wanted: &Wanted,
-        seen: &mut [bool],
-    ) -> Self {
-        wanted.see(own.iter().map(|entry| &**entry), seen);
-        Self { ended, log, own, seen: seen.to_vec() }
-    }
-}
 
 /// A goal beside its expectations.
 #[derive(Clone, Copy)]

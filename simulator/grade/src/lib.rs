@@ -6,6 +6,7 @@
 mod about;
 mod change;
 mod consent;
+mod episode;
 mod errors;
 pub mod evidence;
 mod exclusion;
@@ -15,160 +16,24 @@ mod prepare;
 mod progress;
 mod structured;
 mod text;
+mod verdict;
 
-use std::sync::Arc;
+use diorama_seeds::task::Checks;
 
-use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
-
-pub use self::change::ChangeError;
 pub use self::consent::{Consent, arguments, is_same_call};
-pub use self::errors::{CheckError, ErrorClass, GradeError};
+pub use self::episode::{Attempt, Ended};
+pub use self::errors::{ChangeError, CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
 pub use self::exclusion::{Cause, NeededCall, exclusion};
 pub use self::fact::{FactError, filled_fact, made_fact};
 pub use self::prepare::Prepared;
 pub use self::progress::Progress;
+pub use self::verdict::{Components, GRADER_VERSION, GoalGrade, Grade, Verdict};
 
 use self::change::{Compared, GoalChanges, Window};
+use self::episode::{Episode, Goal, own_calls};
 use self::evidence::{NewRecords, Standard, Verdicts};
-use self::goal::{Goal, JudgedGoal};
-use diorama_engine::session::LogEntry;
-use diorama_engine::{Base, State};
-
-/// Version of the grader; a change that alters any verdict makes a new one.
-pub const GRADER_VERSION: &str = "grade/4";
-
-/// What an agent did in an episode.
-#[derive(Clone, Copy, Debug)]
-pub struct Attempt<'a> {
-    /// The world.
-    pub base: &'a Base,
-    /// The state at the start.
-    pub initial: &'a State,
-    /// The state at the end.
-    pub last: &'a State,
-    /// The calls, oldest first.
-    pub log: &'a [Arc<LogEntry>],
-    /// How each goal ended, in order. A goal that was not reached is not there.
-    pub goals: &'a [Ended<'a>],
-}
-
-/// How an agent ended a goal.
-#[derive(Clone, Debug, Default)]
-pub struct Ended<'a> {
-    /// The outcome; none where the agent did not end the goal.
-    pub outcome: Option<Outcome>,
-    /// For refusals: the class of the reason.
-    pub reason: Option<RefusalClass>,
-    /// For refusals: the id or name that the agent gave for what they are about.
-    pub about: Option<&'a str>,
-    /// The facts that the agent gave, by name.
-    pub facts: Option<&'a Map<String, Json>>,
-    /// How many calls the episode had by then.
-    pub calls: usize,
-    /// The calls of the goal to which the user said yes.
-    pub consents: Vec<Consent<'a>>,
-}
-
-/// A verdict on an episode.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Grade {
-    /// [`GRADER_VERSION`].
-    pub version: String,
-    /// Whether the task is solved.
-    pub success: bool,
-    /// 1 for success, else 0.
-    pub reward: f64,
-    /// Verdicts by criterion, over all goals.
-    pub components: Components,
-    /// Verdicts of each expected goal.
-    pub goals: Vec<GoalGrade>,
-    /// The faults found. Empty for success.
-    pub errors: Vec<GradeError>,
-}
-
-impl Grade {
-    /// The grade of an episode that cannot be judged, and so has failed: it has so many goals.
-    #[must_use]
-    pub fn failed(goals: usize, message: &str) -> Self {
-        let goal = GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() };
-        Self {
-            version: GRADER_VERSION.to_owned(),
-            success: false,
-            reward: 0.0,
-            components: Components { outcome: Verdict::Failed, ..Components::default() },
-            goals: vec![goal; goals],
-            errors: vec![GradeError::new(ErrorClass::TooLong, message.to_owned())],
-        }
-    }
-
-    /// Whether each goal holds by itself: none of its verdicts failed, and something that had to be shown was. All goals of a
-    /// solved task hold; without a call and an ending none does.
-    #[must_use]
-    pub fn credited_goals(&self) -> Vec<bool> {
-        self.goals.iter().map(|goal| self.success || goal.holds()).collect()
-    }
-}
-
-impl GoalGrade {
-    fn holds(&self) -> bool {
-        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence, self.policy];
-        !all.contains(&Verdict::Failed)
-            && self.outcome == Verdict::Passed
-            && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
-    }
-}
-
-/// Verdicts by criterion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Components {
-    /// The episode ended as it should.
-    pub outcome: Verdict,
-    /// The expected changes were made, with the right values.
-    pub change: Verdict,
-    /// Nothing else was changed, not even for a while.
-    pub damage: Verdict,
-    /// The expected facts were given, with the right values.
-    pub answer: Verdict,
-    /// A reply of the episode shows what was given.
-    pub evidence: Verdict,
-    /// The rules of the policies that the task tells were kept, and replies had shown what they depend on.
-    #[serde(default)]
-    pub policy: Verdict,
-}
-
-/// Verdicts on one goal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GoalGrade {
-    /// It ended as it should.
-    pub outcome: Verdict,
-    /// The changes that it asks for were made before it ended, with the right values.
-    pub change: Verdict,
-    /// Nothing else was changed in it, not even for a while.
-    pub damage: Verdict,
-    /// The expected facts were given, with the right values.
-    pub answer: Verdict,
-    /// A reply of the episode up to then shows what was given.
-    pub evidence: Verdict,
-    /// No call in it broke a rule of a policy that the task tells, and replies had shown what the rules depend on.
-    #[serde(default)]
-    pub policy: Verdict,
-}
-
-/// A verdict on one criterion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    /// It holds.
-    Passed,
-    /// It does not.
-    Failed,
-    /// The task does not ask for it, or it cannot be judged: neither a pass nor a failure.
-    #[default]
-    NotEvaluated,
-}
+use self::goal::JudgedGoal;
 
 /// Grades an attempt once. To grade many against the same checks, prepare them first ([`Prepared`]).
 ///
@@ -332,76 +197,6 @@ impl Prepared {
         let damage =
             if self.writes || !is_quiet || !harmless { Verdict::of(harmless) } else { Verdict::NotEvaluated };
         (change, damage)
-    }
-}
-
-/// An attempt with what is read of it once.
-struct Episode<'a> {
-    attempt: &'a Attempt<'a>,
-    goals: Vec<Goal<'a>>,
-    /// The changes of each goal, and those of calls after the last.
-    windows: Vec<Window<'a>>,
-    /// The verdicts on evidence of earlier attempts at the same task, where they are kept.
-    verdicts: Option<&'a Verdicts>,
-}
-
-/// The calls of each goal; those after the end of the last, where there are any, in one slice more.
-fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
-    let mut rest = attempt.log;
-    let mut start = 0;
-    let mut own: Vec<&[Arc<LogEntry>]> = Vec::with_capacity(attempt.goals.len() + 1);
-    for ended in attempt.goals {
-        let calls = ended.calls.saturating_sub(start).min(rest.len());
-        let (first, after) = rest.split_at(calls);
-        own.push(first);
-        rest = after;
-        start += calls;
-    }
-    own.extend((!rest.is_empty()).then_some(rest));
-    own
-}
-
-impl Episode<'_> {
-    /// What the world made for a field of a new record, as a fact.
-    fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
-        let (resource, key, field) = new.field(number, field)?;
-        let changes = self.windows.iter().flat_map(|window| &window.net);
-        let mut created = changes.filter(|change| change.before.is_none());
-        let record =
-            created.find(|change| (change.resource, &change.key) == (resource, key))?.after.as_ref()?;
-        let value = record.get(field.index()).filter(|value| !value.is_missing())?;
-        Some(made_fact(value, &new.world.zone))
-    }
-}
-
-impl Components {
-    /// Nothing failed, and something that had to be shown was.
-    fn solved(self) -> bool {
-        let all = [self.outcome, self.change, self.damage, self.answer, self.evidence, self.policy];
-        !all.contains(&Verdict::Failed)
-            && [self.change, self.answer, self.evidence].contains(&Verdict::Passed)
-    }
-}
-
-impl Default for Components {
-    fn default() -> Self {
-        let not = Verdict::NotEvaluated;
-        Self { outcome: not, change: not, damage: not, answer: not, evidence: not, policy: not }
-    }
-}
-
-impl Verdict {
-    const fn of(holds: bool) -> Self {
-        if holds { Self::Passed } else { Self::Failed }
-    }
-
-    /// Failed where one failed, passed where one passed and none failed.
-    fn over(verdicts: impl Iterator<Item = Self>) -> Self {
-        verdicts.fold(Self::NotEvaluated, |all, one| match (all, one) {
-            (Self::Failed, _) | (_, Self::Failed) => Self::Failed,
-            (Self::Passed, _) | (_, Self::Passed) => Self::Passed,
-            _ => Self::NotEvaluated,
-        })
     }
 }
 

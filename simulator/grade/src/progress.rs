@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::change::{Compared, Window};
-use super::{Attempt, Prepared, Verdict, own_calls};
+use super::episode::{Attempt, own_calls};
+use super::prepare::Prepared;
+use super::verdict::Verdict;
 
 /// The verdicts on the records after a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

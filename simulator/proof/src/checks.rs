@@ -20,20 +20,19 @@ use diorama_seeds::task::{
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use crate::WorldContext;
 use crate::answer::Asked;
 use crate::binding::{each, item_path};
-use crate::ground::{Basis, GroundedGoal};
+use crate::context::WorldContext;
+use crate::grounded::{Basis, GroundedGoal};
 use crate::measures::Measures;
 
 mod changes;
-mod first;
+pub(crate) mod first;
 mod items;
 mod ways;
 
 use self::changes::{allowances, new_keys};
 pub use self::changes::{change_checks, changed_by_goal, older_change_checks};
-pub(crate) use self::first::split_item;
 
 /// Builds the checks of a candidate that was run.
 #[must_use]

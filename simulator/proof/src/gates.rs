@@ -7,92 +7,22 @@ mod alternatives;
 mod finish;
 mod mutation;
 mod nontrivial;
+mod report;
 mod texts;
 mod trial;
 mod unambiguous;
 
-use std::collections::BTreeMap;
-
 use rand_chacha::ChaCha8Rng;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 pub use self::mutation::Mutant;
+pub use self::report::{GateReport, Tally};
 pub use self::trial::{Run, Trial};
-use crate::ground::Grounded;
+use crate::context::{Stop, WorldContext};
+use crate::gate::Gate;
+use crate::grounded::Grounded;
 use crate::reason::Reason;
-use crate::{Stop, WorldContext};
-
-/// The gates, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Gate {
-    /// The reference solution replays and passes, and its words agree with its replies.
-    Solvable,
-    /// Doing nothing does not pass.
-    Nontrivial,
-    /// Single mutations of the reference do not pass.
-    Mutation,
-    /// Other right ways pass.
-    Alternatives,
-    /// The request has one reading.
-    Unambiguous,
-    /// Every argument and statement follows from what was visible.
-    Grounded,
-}
-
-/// The findings of the gates, stored with the row.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GateReport {
-    /// Reference calls replayed with the same replies and state.
-    pub solvable: u32,
-    /// Ways of doing nothing that failed.
-    pub nontrivial: u32,
-    /// Mutants by kind.
-    pub mutation: BTreeMap<String, Tally>,
-    /// Other right ways that passed, by kind.
-    pub alternatives: BTreeMap<String, u32>,
-    /// Words and choices that were found to have one reading.
-    pub unambiguous: u32,
-    /// Arguments derived again.
-    pub grounded: u32,
-}
-
-/// Counts of the mutants of one kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
-    /// They failed the checks, as they must.
-    pub killed: u32,
-    /// They change nothing: same state, same evidence.
-    pub equivalent: u32,
-    /// They passed the checks: a row with one is dropped.
-    pub survived: u32,
-}
 
 impl Gate {
-    /// All gates, in the order in which a candidate meets them.
-    pub const ALL: [Self; 6] = [
-        Self::Solvable,
-        Self::Nontrivial,
-        Self::Mutation,
-        Self::Alternatives,
-        Self::Unambiguous,
-        Self::Grounded,
-    ];
-
-    /// Its name in the funnel.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Solvable => "solvable",
-            Self::Nontrivial => "nontrivial",
-            Self::Mutation => "mutation",
-            Self::Alternatives => "alternatives",
-            Self::Unambiguous => "unambiguous",
-            Self::Grounded => "grounded",
-        }
-    }
-
     /// The first fault that was found while the candidate was grounded, and is this gate's to name.
     fn fault(self, grounded: &Grounded) -> Option<&Reason> {
         grounded.faults.iter().find(|fault| fault.gate == self)

@@ -10,111 +10,30 @@ mod claims;
 mod consent;
 mod declined;
 mod derived;
-mod order;
+pub(crate) mod order;
 mod script;
-mod text;
+pub(crate) mod seen;
+pub(crate) mod text;
 
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use diorama_answers::Clock;
 use diorama_answers::prose::Prose;
-use diorama_engine::State;
-use diorama_engine::session::{LogEntry, Session, SessionOptions};
+use diorama_engine::session::{Session, SessionOptions};
 use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
-use diorama_seeds::model::{ApiId, FieldId, ResourceId};
-use diorama_seeds::script::Script;
-use diorama_seeds::task::{Checks, GoldCall, Outcome, RefusalClass};
-use diorama_seeds::value::Instant;
+use diorama_seeds::model::ApiId;
+use diorama_seeds::task::{GoldCall, RefusalClass};
 
-use crate::answer::Asked;
+use self::seen::Seen;
 use crate::candidate::{Candidate, CandidateError};
+use crate::checks;
+use crate::context::WorldContext;
+use crate::grounded::{Grounded, GroundedGoal};
 use crate::measures::Measures;
 use crate::reason::{Code, Reason};
-use crate::statements::{Kind, Unsupported, Visible, unsupported};
 use crate::survey::reads;
-use crate::{WorldContext, checks};
 
-pub use self::declined::{Basis, Declined};
 pub use self::script::names_of;
-
-/// A candidate that was run, with the source of everything in it.
-#[derive(Clone, Debug)]
-pub struct Grounded {
-    /// What was proposed.
-    pub candidate: Candidate,
-    /// The system message.
-    pub system: String,
-    /// APIs visible at the start.
-    pub visible: Vec<ApiId>,
-    /// The seed of the session.
-    pub seed: u64,
-    /// The clock at the start.
-    pub clock: Instant,
-    /// The version of the search for tools.
-    pub search: SearchVersion,
-    /// The state at the start.
-    pub initial: State,
-    /// The state at the end.
-    pub last: State,
-    /// The calls, each argument with its source.
-    pub gold: Vec<GoldCall>,
-    /// The calls of each message that calls.
-    pub messages: Vec<Range<usize>>,
-    /// The calls of each question for a yes, to which the user said it.
-    pub consents: Vec<Range<usize>>,
-    /// What each call gave.
-    pub entries: Vec<Arc<LogEntry>>,
-    /// What the user says, in order.
-    pub user_turns: Vec<String>,
-    /// The goals.
-    pub goals: Vec<GroundedGoal>,
-    /// The same conversation as a script.
-    pub script: Script,
-    /// What must hold for the task to be solved.
-    pub checks: Checks,
-    /// What was found wrong.
-    pub faults: Vec<Reason>,
-}
-
-/// A goal that was run.
-#[derive(Clone, Debug)]
-pub struct GroundedGoal {
-    /// Its calls.
-    pub calls: Range<usize>,
-    /// How many turns the user had said by its end.
-    pub user_turns: usize,
-    /// How it ends.
-    pub outcome: Outcome,
-    /// For refusals: the classes of the reason that are right, the best first.
-    pub refusal: Vec<RefusalClass>,
-    /// For refusals: the call that gives the reason.
-    pub refused_by: Option<usize>,
-    /// For refusals: the call that a rule of a policy forbids.
-    pub declined: Option<Declined>,
-    /// The facts that its last message states.
-    pub asked: Vec<Asked>,
-    /// The fields that it asks for in vain.
-    pub asks: Vec<(ResourceId, FieldId)>,
-    /// Its last message.
-    pub answer: String,
-}
-
-/// What is visible at a point of a conversation.
-pub(crate) struct Seen<'a> {
-    pub(crate) context: WorldContext<'a>,
-    pub(crate) clock: Clock,
-    pub(crate) now: Instant,
-    pub(crate) system: Prose,
-    /// The user's turns so far.
-    pub(crate) turns: Vec<Prose>,
-    /// For each of them, how many calls had been answered before it.
-    pub(crate) calls_before: Vec<usize>,
-    /// The calls so far.
-    pub(crate) entries: Vec<Arc<LogEntry>>,
-    pub(crate) measures: Measures,
-}
 
 /// Runs a candidate and derives where everything in it comes from.
 ///
@@ -228,7 +147,7 @@ struct Walk {
     goals: Vec<GroundedGoal>,
     faults: Vec<Reason>,
     /// Arguments that nothing visible gives, which may still be a choice: call and name.
-    unsourced: Vec<argument::Unsourced>,
+    unsourced: Vec<choice::Unsourced>,
     /// The domains whose policy is told.
     policies: Vec<String>,
 }
@@ -338,48 +257,3 @@ impl Walk {
         Ok(())
     }
 }
-
-impl Seen<'_> {
-    /// What nothing visible gives of what an assistant says.
-    fn check_stated(&self, goal: usize, prose: &Prose, faults: &mut Vec<Reason>) {
-        let world = (&**self.context.base, self.context.vocabulary);
-        let mut visible = Visible::new(&self.clock, self.now, &self.turns, &self.entries, world);
-        (visible.system, visible.measures) = (Some(&self.system), Some(&self.measures));
-        faults.extend(unsupported(prose, &visible).into_iter().map(|Unsupported { kind, span }| {
-            let words = prose.words_at(span).to_owned();
-            let code = match kind {
-                Kind::Currency => Code::CurrencyUnsupported,
-                Kind::Unit => Code::UnitUnsupported,
-                Kind::Value => Code::StatementUnsupported,
-                Kind::Name => Code::NameUnsupported,
-            };
-            Reason::of_goal(code, goal).with("words", words)
-        }));
-    }
-
-    /// The user says something.
-    fn hear(&mut self, text: &str) {
-        let prose = Prose::read(text, &self.clock);
-        self.measures.add_prose(&prose);
-        self.turns.push(prose);
-        self.calls_before.push(self.entries.len());
-    }
-
-    /// A call was answered.
-    fn add(&mut self, entry: Arc<LogEntry>) {
-        self.measures.add_reply(self.context.base, self.context.vocabulary, &entry);
-        self.entries.push(entry);
-    }
-}
-
-/// The user's turns up to a call.
-pub(crate) fn turns_before<'a>(turns: &'a [Prose], gold: &GoldCall) -> &'a [Prose] {
-    turns.get(..=gold.turn as usize).unwrap_or(turns)
-}
-
-/// Sources by argument.
-pub(crate) type Sources = BTreeMap<String, diorama_seeds::task::ArgumentSource>;
-
-pub(crate) use self::argument::folded;
-pub(crate) use self::order::{Sought, extremes};
-pub(crate) use self::text::{count_stated, days_of, hours_of, readings};

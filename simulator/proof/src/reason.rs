@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::gates::Gate;
+use crate::gate::Gate;
 
 /// Why a candidate does not pass a gate. Calls, goals and turns count from 0 over the whole conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

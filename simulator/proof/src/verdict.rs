@@ -5,9 +5,10 @@ use rand_chacha::ChaCha8Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::WorldContext;
 use crate::candidate::{Candidate, CandidateError};
-use crate::gates::{Gate, GateReport, Trial};
+use crate::context::WorldContext;
+use crate::gate::Gate;
+use crate::gates::{GateReport, Trial};
 use crate::ground::ground;
 use crate::reason::{Code, Reason};
 

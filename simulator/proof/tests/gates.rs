@@ -14,9 +14,11 @@ use std::sync::atomic::AtomicBool;
 
 use diorama_engine::Base;
 use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
-use diorama_proof::ground::Grounded;
+
 use diorama_proof::verdict::{Verdicts, check};
-use diorama_proof::{Code, Gate, GateReport, Stop, Survey, Vocabulary, WorldContext, ground, prove};
+use diorama_proof::{
+    Code, Gate, GateReport, Grounded, Stop, Survey, Vocabulary, WorldContext, ground, prove,
+};
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
 use diorama_seeds::world;

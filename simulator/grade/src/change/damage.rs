@@ -7,7 +7,7 @@ use diorama_seeds::task::ChangeKind;
 use diorama_seeds::value::Value;
 
 use super::{Allowed, Expected, Key, Window, changed, kind, may_change, named};
-use crate::{ErrorClass, GradeError};
+use crate::errors::{ErrorClass, GradeError};
 use diorama_engine::RecordChange;
 
 /// Kinds of damage to one record, each reported once.

@@ -9,7 +9,7 @@ use diorama_seeds::task::{ChangeCheck, Matcher};
 use diorama_seeds::value::{Value, Zone};
 use serde_json::Value as Json;
 
-use super::ChangeError;
+use crate::errors::ChangeError;
 use crate::text;
 
 /// How a field is compared.

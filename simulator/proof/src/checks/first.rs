@@ -9,7 +9,8 @@ use diorama_seeds::task::{ArgumentSource, Evidence, places};
 use diorama_seeds::value::Value;
 
 use super::FactBuilder;
-use crate::ground::{Sought, extremes, turns_before};
+use crate::ground::order::{Sought, extremes};
+use crate::ground::seen::turns_before;
 
 /// Calls that are gone back over from a fact to the list that its record was chosen from.
 const MAX_CALLS_BACK: usize = 3;

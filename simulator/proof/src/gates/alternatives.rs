@@ -16,8 +16,9 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
+use super::report::GateReport;
 use super::texts::paraphrase;
-use super::{GateReport, Run, Trial};
+use super::trial::{Run, Trial};
 use crate::binding::bind;
 use crate::reason::{Code, Reason, Way};
 use crate::survey::reads;
@@ -56,7 +57,7 @@ fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Re
             ));
         }
     }
-    let given = trial.answers().of_run(trial, run);
+    let given = trial.answers_of_run(run);
     if !trial.passes(run, &given) {
         return Err(fails(way, &trial.complaint(run, &given)));
     }

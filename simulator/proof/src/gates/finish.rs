@@ -1,15 +1,21 @@
 //! The structured final answers of a run: what an agent that made its calls would give to `finish`.
 
+use std::sync::Arc;
+
 use diorama_engine::Body;
+use diorama_engine::session::LogEntry;
 use diorama_seeds::ending::{self, Kind, NamedFact};
 use diorama_seeds::task::Fact;
+use diorama_seeds::value::Zone;
 use diorama_user::conversation::Given;
 use serde_json::{Map, Value as Json};
 
-use super::{Run, Trial};
 use crate::answer::Asked;
 use crate::binding::each;
-use crate::ground::Grounded;
+use crate::grounded::Grounded;
+
+/// Replies by the position of their calls; none where a call was left out.
+type Replies = [Option<Arc<LogEntry>>];
 
 /// The facts that each goal asks for, and the reference's values of them.
 pub(super) struct FinalAnswers {
@@ -36,20 +42,24 @@ impl FinalAnswers {
         Self { goals: goals.collect() }
     }
 
-    /// What an agent gives after a run: each fact from its place in the run's own replies, and the reference's value where
-    /// the run has no reply for it.
-    pub(super) fn of_run(&self, trial: &Trial<'_>, run: &Run) -> Vec<Given> {
-        self.given(trial, run, |_| true)
+    /// The facts after a run with these replies: each from its place in them, and the reference's value where they lack it.
+    pub(super) fn of_run(&self, grounded: &Grounded, zone: &Zone, replies: &Replies) -> Vec<Given> {
+        self.given(grounded, |asked| values(zone, replies, asked), |_| true)
     }
 
     /// The right facts after any run: the reference's values, and what the run itself made.
-    pub(super) fn right(&self, trial: &Trial<'_>, run: &Run) -> Vec<Given> {
-        self.given(trial, run, |fact| matches!(fact, Fact::Made { .. }))
+    pub(super) fn right(&self, grounded: &Grounded, zone: &Zone, replies: &Replies) -> Vec<Given> {
+        self.given(grounded, |asked| values(zone, replies, asked), |fact| matches!(fact, Fact::Made { .. }))
     }
 
-    fn given(&self, trial: &Trial<'_>, run: &Run, from_run: impl Fn(&Fact) -> bool) -> Vec<Given> {
-        let checks = &trial.grounded.checks.goals;
-        let goals = self.goals.iter().zip(&trial.grounded.goals).zip(checks);
+    fn given(
+        &self,
+        grounded: &Grounded,
+        values: impl Fn(&Asked) -> Option<Vec<Json>>,
+        from_run: impl Fn(&Fact) -> bool,
+    ) -> Vec<Given> {
+        let checks = &grounded.checks.goals;
+        let goals = self.goals.iter().zip(&grounded.goals).zip(checks);
         let given = goals.map(|((facts, goal), check)| {
             let mut given = facts.reference.clone();
             for fact in &facts.named {
@@ -57,8 +67,7 @@ impl FinalAnswers {
                 if !known.into_iter().any(|check| from_run(&check.fact)) {
                     continue;
                 }
-                let values =
-                    fact.checks.iter().map(|at| Some((*at, values(trial, run, goal.asked.get(*at)?)?)));
+                let values = fact.checks.iter().map(|at| Some((*at, values(goal.asked.get(*at)?)?)));
                 let Some(values) = values.collect::<Option<Vec<_>>>() else { continue };
                 let value = match fact.ask.kind {
                     Kind::Map(_) => {
@@ -81,9 +90,8 @@ impl FinalAnswers {
 }
 
 /// The values at the place of a fact in a run's replies; none where the run has no such place.
-fn values(trial: &Trial<'_>, run: &Run, asked: &Asked) -> Option<Vec<Json>> {
-    let zone = &trial.world().zone;
-    let body = &run.replies.get(asked.call())?.as_ref()?.reply.body;
+fn values(zone: &Zone, replies: &Replies, asked: &Asked) -> Option<Vec<Json>> {
+    let body = &replies.get(asked.call())?.as_ref()?.reply.body;
     match asked {
         Asked::Leaf { path, .. } => Some(vec![body.at(path)?.value()?.to_json(zone)]),
         Asked::Each { array, member, .. } => {

@@ -20,8 +20,9 @@ use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
+use super::report::GateReport;
 use super::texts::contradictions;
-use super::{GateReport, Run, Trial};
+use super::trial::{Run, Trial};
 use crate::binding::bind;
 use crate::reason::{Code, Mutation, Reason};
 use crate::survey::refers_to;
@@ -97,7 +98,7 @@ pub struct Mutant {
 pub(super) fn find_rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Mutant> {
     let world = trial.world();
     let gold = &trial.grounded.gold;
-    let passes = |run: &Run| trial.passes(run, &trial.answers().right(trial, run));
+    let passes = |run: &Run| trial.passes(run, &trial.right_answers(run));
     let mut found = Vec::new();
     let mut before = trial.start();
     for (index, call) in gold.iter().enumerate() {
@@ -274,7 +275,7 @@ fn judge(
 ) -> Result<bool, Reason> {
     let tally = report.mutation.entry(mutant.name().to_owned()).or_default();
     // With the right facts, so that only its calls can make it fail.
-    if trial.passes(run, &trial.answers().right(trial, run)) {
+    if trial.passes(run, &trial.right_answers(run)) {
         if equivalent(trial, run) {
             tally.equivalent += 1;
             return Ok(false);

@@ -9,8 +9,9 @@ use diorama_user::conversation::Given;
 use rustc_hash::FxHashSet;
 use serde_json::Map;
 
-use super::{GateReport, Trial};
-use crate::ground::{Basis, GroundedGoal};
+use super::report::GateReport;
+use super::trial::Trial;
+use crate::grounded::{Basis, GroundedGoal};
 use crate::reason::{Code, Reason};
 
 /// Calls that are tried in search of a twin, at most.
@@ -24,7 +25,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     let goals = trial.grounded.goals.len();
     let mut idle = trial.start();
     idle.close(goals);
-    let right = trial.answers().right(trial, &idle);
+    let right = trial.right_answers(&idle);
     // Where nothing is called, to refuse for the right reason is all that is asked for.
     let only_refuses = trial.grounded.gold.is_empty()
         && trial.grounded.goals.iter().all(|goal| goal.outcome == Outcome::Refused);

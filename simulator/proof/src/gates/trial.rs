@@ -13,12 +13,12 @@ use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
 use diorama_user::conversation::Given;
 
-use super::GateReport;
 use super::finish::FinalAnswers;
-use crate::WorldContext;
+use super::report::GateReport;
 use crate::binding::bind;
 use crate::checks::{change_checks, changed_by_goal};
-use crate::ground::Grounded;
+use crate::context::WorldContext;
+use crate::grounded::Grounded;
 use crate::reason::{Code, Reason};
 
 /// A grounded candidate under test.
@@ -222,9 +222,15 @@ impl<'a> Trial<'a> {
         change_checks(self.world(), &changed_by_goal(&goals.collect::<Vec<_>>()))
     }
 
-    /// The facts that goals ask for, by name.
-    pub(super) const fn answers(&self) -> &FinalAnswers {
-        &self.answers
+    /// The facts that an agent gives after a run: each from its place in the run's own replies, and the reference's value where
+    /// the run has no reply for it.
+    pub(super) fn answers_of_run(&self, run: &Run) -> Vec<Given> {
+        self.answers.of_run(self.grounded, &self.world().zone, &run.replies)
+    }
+
+    /// The right facts after any run: the reference's values, and what the run itself made.
+    pub(super) fn right_answers(&self, run: &Run) -> Vec<Given> {
+        self.answers.right(self.grounded, &self.world().zone, &run.replies)
     }
 
     /// Returns true if a run passes with these final answers.
@@ -235,7 +241,7 @@ impl<'a> Trial<'a> {
 
     /// Returns true if the replies of a run tell all that the goals rest on, as a thorough search finds.
     pub(super) fn tells_all(&self, run: &Run) -> bool {
-        self.attempt(run, &self.answers.right(self, run), |attempt| {
+        self.attempt(run, &self.right_answers(run), |attempt| {
             self.prepared.tells_all(attempt, &self.verdicts)
         })
     }
@@ -324,7 +330,7 @@ pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Rea
     if run.session.digest() != trial.last {
         return Err(Reason::of_call(Code::ReplayDiffers, grounded.gold.len()));
     }
-    let given = trial.answers.of_run(trial, &run);
+    let given = trial.answers_of_run(&run);
     let grade = trial.grade(&run, &given);
     if !grade.success {
         let failed = failed_goal(&grade);

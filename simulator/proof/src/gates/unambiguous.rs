@@ -16,10 +16,13 @@ use diorama_seeds::model::{Api, BehaviourKind, FieldId, Parameter, ParameterId, 
 use diorama_seeds::task::{ArgumentSource, Derivation, GoldCall, places};
 use diorama_seeds::value::Value;
 
-use super::{GateReport, Trial};
+use super::report::GateReport;
+use super::trial::Trial;
 use crate::answer::Asked;
-use crate::checks::split_item;
-use crate::ground::{Sought, extremes, readings, turns_before};
+use crate::checks::first::split_item;
+use crate::ground::order::{Sought, extremes};
+use crate::ground::seen::turns_before;
+use crate::ground::text::readings;
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
 
@@ -303,7 +306,7 @@ impl At<'_> {
     /// How much of a value the user said: of a text, how many of its words.
     fn weight(&self, value: &Value) -> usize {
         let said = self.turns.before(self.gold);
-        let words = crate::ground::count_stated(value, said, &self.turns.clock);
+        let words = crate::ground::text::count_stated(value, said, &self.turns.clock);
         if words > 0 { words } else { usize::from(self.is_shown_for(value)) }
     }
 
@@ -362,7 +365,7 @@ fn member_named(item: &Body, field: &str) -> Option<Value> {
     match item {
         Body::Object(members) => members
             .iter()
-            .find(|(name, _)| crate::ground::folded(name) == crate::ground::folded(field))
+            .find(|(name, _)| crate::ground::text::folded(name) == crate::ground::text::folded(field))
             .and_then(|(_, member)| member.value().cloned()),
         _ => None,
     }

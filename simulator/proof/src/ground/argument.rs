@@ -10,18 +10,13 @@ use diorama_seeds::task::{ArgumentSource, GoldCall};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::choice::is_choice;
-use super::text::{self, Found};
-use super::{GroundedGoal, Seen, Sources};
+use super::choice::{Unsourced, is_choice};
+use super::seen::{Seen, Sources};
+use super::text::{self, Found, folded};
 use crate::candidate::CandidateCall;
+use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
-
-/// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
-pub(crate) struct Unsourced {
-    pub(super) call: usize,
-    pub(super) name: String,
-}
 
 /// The sources of a call's arguments; what has none is put aside, or named at once where it cannot be a choice.
 pub(crate) fn sources(
@@ -299,9 +294,4 @@ pub(crate) fn is_named_like(path: &str, parameter: &Parameter) -> bool {
     let member = path.rsplit('.').next().unwrap_or(path);
     let member = member.split('[').next().unwrap_or(member);
     folded(member) == folded(&parameter.name)
-}
-
-/// A name without case and underscores.
-pub(crate) fn folded(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -8,9 +8,15 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{GoldCall, places};
 use serde_json::Value as Json;
 
-use super::argument::Unsourced;
-use super::{GroundedGoal, Seen};
+use super::seen::Seen;
 use crate::answer::Asked;
+use crate::grounded::GroundedGoal;
+
+/// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
+pub(crate) struct Unsourced {
+    pub(super) call: usize,
+    pub(super) name: String,
+}
 
 /// Whether everything that is taken from a read's reply is there without an argument of it.
 pub(super) fn is_choice(

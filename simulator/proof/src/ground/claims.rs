@@ -13,11 +13,12 @@ use diorama_seeds::task::{AnswerCheck, Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::argument::folded;
-use super::{GroundedGoal, Seen};
+use super::seen::Seen;
+use super::text::folded;
 use crate::answer::Asked;
 use crate::binding::item_path;
 use crate::candidate::{AskClaim, End, FactClaim};
+use crate::grounded::GroundedGoal;
 use crate::measures::leaf_schema;
 use crate::reason::{Code, Reason};
 use crate::statements::{Visible, contradicts, states};

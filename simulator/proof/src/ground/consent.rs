@@ -10,9 +10,10 @@ use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_user::is_consent;
 use serde_json::Value as Json;
 
+use super::seen::Seen;
 use super::text::count_stated;
-use super::{GroundedGoal, Seen};
 use crate::candidate::CandidateGoal;
+use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 
 /// Checks a question for a yes to calls: it states what the rules want stated, and the user's answer is a yes. What is wrong is a fault.

@@ -3,32 +3,14 @@
 use diorama_engine::session::Session;
 use diorama_seeds::expr::Node;
 use diorama_seeds::model::World;
-use diorama_seeds::task::{Call, RefusalClass};
+use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Str;
 
-use super::{Seen, argument};
+use super::argument;
+use super::seen::Seen;
 use crate::candidate::{CandidateCall, End};
+use crate::grounded::{Basis, Declined};
 use crate::reason::{Code, Reason};
-
-/// A call that the user asks for and a rule of a told policy forbids.
-#[derive(Clone, Debug)]
-pub struct Declined {
-    /// The call.
-    pub call: Call,
-    /// What the verdict depends on.
-    pub basis: Basis,
-}
-
-/// What the verdict of a rule depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Basis {
-    /// Nothing: every such call is forbidden.
-    Nothing,
-    /// The call and the clock alone.
-    Call,
-    /// Records: replies must show why the rule forbids the call.
-    Records,
-}
 
 /// The domains whose policy a system message tells: it has a wording of each of their rules.
 pub(super) fn told_policies(world: &World, system: &str) -> Vec<String> {

@@ -7,7 +7,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::GoldCall;
 use diorama_seeds::value::Value;
 
-use super::argument::folded;
+use super::text::folded;
 
 /// An order that a sort parameter asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

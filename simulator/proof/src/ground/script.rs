@@ -8,9 +8,10 @@ use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall};
 use diorama_user::Scene;
 use diorama_user::conversation::{Conversation, Given};
 
-use super::argument::folded;
-use super::{GroundedGoal, Seen};
+use super::seen::Seen;
+use super::text::folded;
 use crate::candidate::{Candidate, CandidateGoal, Opening};
+use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 
 /// The script of a candidate. Where its user would not have said what the candidate has, that is a fault.

@@ -8,8 +8,7 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
 use diorama_seeds::value::{Date, Instant, Time, Value};
 
-use super::Seen;
-use super::argument::folded;
+use super::seen::Seen;
 
 /// Where a text gives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -338,4 +337,9 @@ pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usiz
         }
         _ => 0,
     }
+}
+
+/// A name without case and underscores.
+pub(crate) fn folded(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

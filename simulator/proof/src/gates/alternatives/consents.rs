@@ -2,7 +2,8 @@
 
 use diorama_seeds::task::places;
 
-use super::super::{GateReport, Trial};
+use super::super::report::GateReport;
+use super::super::trial::Trial;
 use super::accept;
 use crate::gates::trial::RunConsent;
 use crate::reason::{Reason, Way};

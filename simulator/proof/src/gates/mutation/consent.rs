@@ -2,8 +2,8 @@
 
 use diorama_seeds::task::Call;
 
-use super::super::trial::RunConsent;
-use super::super::{GateReport, Run, Trial};
+use super::super::report::GateReport;
+use super::super::trial::{Run, RunConsent, Trial};
 use super::other_values;
 use crate::reason::{Code, Mutation, Reason};
 
@@ -48,7 +48,7 @@ fn judge(
     run: &Run,
 ) -> Result<(), Reason> {
     let tally = report.mutation.entry(mutant.name().to_owned()).or_default();
-    if trial.passes(run, &trial.answers().of_run(trial, run)) {
+    if trial.passes(run, &trial.answers_of_run(run)) {
         tally.survived += 1;
         return Err(Reason::of_call(Code::MutantPasses, call).with("mutant", mutant.name()));
     }

@@ -5,7 +5,8 @@
 
 use diorama_seeds::task::{Outcome, RefusalClass};
 
-use super::super::{GateReport, Run, Trial};
+use super::super::report::GateReport;
+use super::super::trial::{Run, Trial};
 use super::bind_what_is_there;
 use crate::reason::{Code, Mutation, Reason};
 
@@ -63,7 +64,7 @@ fn judge(
     run: &Run,
     outcome: Outcome,
 ) -> Result<(), Reason> {
-    let mut given = trial.answers().right(trial, run);
+    let mut given = trial.right_answers(run);
     if let Some(given) = given.get_mut(goal) {
         given.outcome = Some(outcome);
         given.reason = (outcome == Outcome::Refused).then_some(RefusalClass::Forbidden);

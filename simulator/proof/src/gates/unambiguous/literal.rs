@@ -12,8 +12,9 @@ use diorama_seeds::task::ArgumentSource;
 use diorama_seeds::value::Value;
 use serde_json::{Value as Json, json};
 
-use crate::gates::{GateReport, Trial};
-use crate::ground::{days_of, hours_of};
+use crate::gates::report::GateReport;
+use crate::gates::trial::Trial;
+use crate::ground::text::{days_of, hours_of};
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
 
@@ -83,7 +84,7 @@ fn does_damage(trial: &Trial<'_>, call: usize, end: usize, name: &str, other: &J
             writes && entry.reply.is_success() && !entry.changes.is_empty()
         })
     });
-    changes_something && !trial.passes(&run, &trial.answers().of_run(trial, &run))
+    changes_something && !trial.passes(&run, &trial.answers_of_run(&run))
 }
 
 /// The values of a parameter that a message gives, other than the one that was taken, and that no call takes for anything.

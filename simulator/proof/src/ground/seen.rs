@@ -1,0 +1,71 @@
+//! The part of a conversation that is visible at a point: the user's turns and the replies so far.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use diorama_answers::Clock;
+use diorama_answers::prose::Prose;
+use diorama_engine::session::LogEntry;
+use diorama_seeds::task::{ArgumentSource, GoldCall};
+use diorama_seeds::value::Instant;
+
+use crate::context::WorldContext;
+use crate::measures::Measures;
+use crate::reason::{Code, Reason};
+use crate::statements::{Kind, Unsupported, Visible, unsupported};
+
+/// What is visible at a point of a conversation.
+pub(crate) struct Seen<'a> {
+    pub(crate) context: WorldContext<'a>,
+    pub(crate) clock: Clock,
+    pub(crate) now: Instant,
+    pub(crate) system: Prose,
+    /// The user's turns so far.
+    pub(crate) turns: Vec<Prose>,
+    /// For each of them, how many calls had been answered before it.
+    pub(crate) calls_before: Vec<usize>,
+    /// The calls so far.
+    pub(crate) entries: Vec<Arc<LogEntry>>,
+    pub(crate) measures: Measures,
+}
+
+impl Seen<'_> {
+    /// What nothing visible gives of what an assistant says.
+    pub(super) fn check_stated(&self, goal: usize, prose: &Prose, faults: &mut Vec<Reason>) {
+        let world = (&**self.context.base, self.context.vocabulary);
+        let mut visible = Visible::new(&self.clock, self.now, &self.turns, &self.entries, world);
+        (visible.system, visible.measures) = (Some(&self.system), Some(&self.measures));
+        faults.extend(unsupported(prose, &visible).into_iter().map(|Unsupported { kind, span }| {
+            let words = prose.words_at(span).to_owned();
+            let code = match kind {
+                Kind::Currency => Code::CurrencyUnsupported,
+                Kind::Unit => Code::UnitUnsupported,
+                Kind::Value => Code::StatementUnsupported,
+                Kind::Name => Code::NameUnsupported,
+            };
+            Reason::of_goal(code, goal).with("words", words)
+        }));
+    }
+
+    /// The user says something.
+    pub(super) fn hear(&mut self, text: &str) {
+        let prose = Prose::read(text, &self.clock);
+        self.measures.add_prose(&prose);
+        self.turns.push(prose);
+        self.calls_before.push(self.entries.len());
+    }
+
+    /// A call was answered.
+    pub(super) fn add(&mut self, entry: Arc<LogEntry>) {
+        self.measures.add_reply(self.context.base, self.context.vocabulary, &entry);
+        self.entries.push(entry);
+    }
+}
+
+/// The user's turns up to a call.
+pub(crate) fn turns_before<'a>(turns: &'a [Prose], gold: &GoldCall) -> &'a [Prose] {
+    turns.get(..=gold.turn as usize).unwrap_or(turns)
+}
+
+/// Sources by argument.
+pub(crate) type Sources = BTreeMap<String, ArgumentSource>;
