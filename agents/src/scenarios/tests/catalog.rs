@@ -1,0 +1,80 @@
+//! Plays the plots of the catalog: each must become a row in one of four worlds.
+//!
+//! `.ci/played.tsv` records the texts that passed. A test plays the domains whose texts differ from the record, and
+//! a sample of the others. The lane `catalog` plays all of them and writes the record.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use super::*;
+use crate::catalog::CatalogDomain;
+
+/// One in so many domains is played though its texts did not change: code that plays them may have.
+const SAMPLE_STRIDE_DOMAINS: usize = 9;
+
+/// The environment variable that has all domains played and the record written.
+const PLAY_ALL: &str = "DIORAMA_PLAY_ALL_DOMAINS";
+
+fn record() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.ci/played.tsv")
+}
+
+/// The line of the record for a domain.
+fn line(domain: &CatalogDomain) -> String {
+    format!("{}\t{}", domain.name, domain.hash)
+}
+
+#[derive(Default)]
+struct Count {
+    tries: usize,
+    rows: usize,
+    /// The plots that never became a row.
+    lost: Vec<String>,
+}
+
+fn play_domain(domain: &CatalogDomain, count: &mut Count) {
+    let doc = domain.doc().unwrap();
+    let world_template = WorldTemplate::new(doc, 99, &Shares::new(), &Ability::ALL).unwrap();
+    assert!(world_template.scenario_set.scenarios().len() >= 20, "{}", domain.name);
+    let worlds: Vec<BatchWorld> = (0..4).map(|seed| make_world(&world_template, seed).unwrap()).collect();
+    for scenario in world_template.scenario_set.scenarios() {
+        let passes = |(seed, world): (usize, &BatchWorld)| {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
+            // Every other one of the plots that a policy decides ends refused.
+            let options = PlayOptions { forbids: seed % 2 == 1, ..options(world, seed as u64) };
+            let played = play(world, scenario, &[], options, &mut rng).ok()?;
+            test(world, played.candidate, &mut rng).ok()
+        };
+        let passed = worlds.iter().enumerate().filter_map(passes).count();
+        count.tries += worlds.len();
+        count.rows += passed;
+        if passed == 0 {
+            count.lost.push(format!("{}.{}", domain.name, scenario.doc.name));
+        }
+    }
+}
+
+#[test]
+fn the_catalogs_scenarios_become_rows() {
+    let plays_all = std::env::var_os(PLAY_ALL).is_some();
+    let recorded = std::fs::read_to_string(record()).unwrap_or_default();
+    let recorded: BTreeSet<&str> = recorded.lines().collect();
+    let domains = crate::catalog::domains();
+    let mut count = Count::default();
+    for (number, domain) in domains.iter().enumerate() {
+        let is_due = !recorded.contains(&*line(domain)) || number % SAMPLE_STRIDE_DOMAINS == 0;
+        if plays_all || is_due {
+            play_domain(domain, &mut count);
+        }
+    }
+    let Count { tries, rows, lost } = count;
+    assert!(lost.is_empty(), "never a row: {lost:?}");
+    assert!(tries > 0 && rows * 100 >= tries * 90, "{rows} of {tries}");
+    if plays_all {
+        let lines = domains.iter().fold(String::new(), |mut lines, domain| {
+            writeln!(lines, "{}", line(domain)).unwrap();
+            lines
+        });
+        std::fs::write(record(), lines).unwrap();
+    }
+}
