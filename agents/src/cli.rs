@@ -11,6 +11,7 @@ pub mod documents;
 pub mod embedder;
 pub mod error;
 pub mod eval;
+mod examples;
 mod files;
 pub mod generate;
 pub mod inputs;
@@ -29,7 +30,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use self::error::CliError;
 
@@ -43,10 +44,13 @@ pub struct Arguments {
     /// Print only JSON on stdout.
     #[arg(long, global = true)]
     pub json: bool,
+    /// Print no notes and no progress bars.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
 }
 
 /// Words that may follow `eval` other than the arguments of `eval run`.
-const EVAL_COMMANDS: [&str; 8] = ["run", "compare", "regrade", "show", "export-html", "help", "-h", "--help"];
+const EVAL_COMMANDS: [&str; 6] = ["run", "compare", "regrade", "show", "export-html", "help"];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";
 
@@ -99,7 +103,7 @@ pub enum Done {
 
 /// Runs a command line.
 pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err: &mut dyn Write) -> ExitCode {
-    let parsed = match Arguments::try_parse_from(with_eval_run(arguments)) {
+    let parsed = match parse(arguments) {
         Ok(parsed) => parsed,
         Err(error) => {
             let text = error.render().to_string();
@@ -108,6 +112,9 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
             return ExitCode::from(if asked { 0 } else { 2 });
         }
     };
+    if parsed.quiet {
+        terminal::hide_notes_and_bars();
+    }
     let mut streams = Streams { out, err, json: parsed.json };
     match run(parsed.command, &mut streams) {
         Ok(Done::Met) => ExitCode::SUCCESS,
@@ -121,11 +128,27 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
     }
 }
 
+/// The command line as clap reads it, with examples in each help.
+fn command() -> clap::Command {
+    examples::add_examples(Arguments::command())
+}
+
+/// Parses a command line.
+///
+/// # Errors
+/// Bad usage, or the help or the version that is asked for.
+pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = command();
+    let matches = command.try_get_matches_from_mut(with_eval_run(arguments))?;
+    Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
 /// Adds `run` after an `eval` that is not followed by a subcommand: `eval data --agent ...` means `eval run data --agent ...`.
 fn with_eval_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut line: Vec<OsString> = arguments.collect();
-    // Only the global option may stand before the subcommand.
-    let at = line.iter().skip(1).position(|argument| argument != "--json").map(|at| at + 1);
+    // Only the global options may stand before the subcommand.
+    let is_global = |argument: &OsString| ["--json", "--quiet", "-q"].iter().any(|global| argument == global);
+    let at = line.iter().skip(1).position(|argument| !is_global(argument)).map(|at| at + 1);
     if let Some(at) = at.filter(|at| line[*at] == "eval") {
         let next = line.get(at + 1).and_then(|argument| argument.to_str());
         if next.is_some_and(|next| !EVAL_COMMANDS.contains(&next)) {

@@ -14,7 +14,7 @@ pub(crate) mod structured;
 #[cfg(test)]
 mod tests;
 
-use std::io::Write as _;
+use std::io::Write;
 use std::path::Path;
 
 pub use damage::{ListMutants, Rejected};
@@ -51,19 +51,41 @@ pub struct Source<'a> {
     pub list_mutants: ListMutants<'a>,
 }
 
-/// Writes the selected rows to a file. The file is there in full or not at all. It replaces an earlier file, unless no row
+/// Writes the selected rows to a file, whose folder is made where it is missing. The file is there in full or not at all. It replaces an earlier file, unless no row
 /// is selected: then nothing is written.
 ///
 /// # Errors
 /// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
 pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Exported, ExportError> {
-    let Source { folder, selection, list_mutants } = source;
-    let shape = options.shape()?;
     if out.is_dir() {
         return Err(ExportError::IsFolder(out.display().to_string()));
     }
-    selection.check(folder.manifest())?;
+    if let Some(parent) = out.parent() {
+        std::fs::create_dir_all(parent).map_err(local::at("create", parent))?;
+    }
     let mut file = PartFile::create(out)?;
+    let done = write_lines(source, options, &mut file).map_err(|error| match error {
+        ExportError::Line(error) => local::at("write", out)(error).into(),
+        other => other,
+    })?;
+    if done.rows > 0 {
+        file.commit()?;
+    }
+    Ok(done)
+}
+
+/// Writes the selected rows to an open file or pipe, row by row.
+///
+/// # Errors
+/// As [`export`], and [`ExportError::Line`] where `out` takes no more.
+pub fn write_lines(
+    source: &Source<'_>,
+    options: Options,
+    out: &mut dyn Write,
+) -> Result<Exported, ExportError> {
+    let Source { folder, selection, list_mutants } = source;
+    let shape = options.shape()?;
+    selection.check(folder.manifest())?;
     let mut done = Exported::default();
     for row in folder.select(selection) {
         let row = row?;
@@ -77,12 +99,9 @@ pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Expor
         done.lines += lines.len() as u64;
         done.left_out += u64::from(lines.is_empty());
         for line in lines {
-            file.write_all(line.as_bytes()).map_err(local::at("write", out))?;
-            file.write_all(b"\n").map_err(local::at("write", out))?;
+            out.write_all(line.as_bytes())?;
+            out.write_all(b"\n")?;
         }
-    }
-    if done.rows > 0 {
-        file.commit()?;
     }
     Ok(done)
 }

@@ -1,10 +1,10 @@
 //! `diorama completions`
 
-use clap::{Args, CommandFactory as _};
+use clap::Args;
 use clap_complete::Shell;
 
 use super::error::CliError;
-use super::{Arguments, Done, Streams};
+use super::{Done, Streams};
 
 /// Print a script that completes commands and options in a shell.
 ///
@@ -20,7 +20,7 @@ pub struct Completions {
 impl Completions {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Arguments::command(), "diorama", &mut script);
+        clap_complete::generate(self.shell, &mut super::command(), "diorama", &mut script);
         streams.out.write_all(&script)?;
         Ok(Done::Met)
     }

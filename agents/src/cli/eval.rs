@@ -48,7 +48,7 @@ const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       d
 
 /// Evaluate agents on the tasks of a dataset, compare and show runs, and grade kept runs again.
 ///
-/// `eval` without a subcommand means `eval run`; `diorama eval run --help` has its options.
+/// `eval` without a subcommand means `eval run`; `diorama eval --help` has its options.
 #[derive(Debug, Args)]
 #[command(override_usage = USAGE)]
 pub struct EvalCommand {
@@ -89,7 +89,8 @@ impl EvalCommand {
 /// reference solution. Agents of the papers ask a model behind any OpenAI-compatible server (`--base-url`, `--model`); the
 /// scripted ones need none, and say so in every report. With `--out`, each episode is kept step by step as it ends: `--resume`
 /// goes on with a run that was interrupted, `eval regrade` grades a kept run again without asking a model, and `eval compare` compares
-/// two runs. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count.
+/// two runs. With `--server`, episodes run in sessions of a server over HTTP, and its verdicts count. `diorama eval help` lists the other
+/// subcommands.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// Dataset that holds the tasks: a folder or a URL (s3://, gs://, az://).
@@ -387,7 +388,9 @@ mod tests {
         };
         check("diorama --json eval --agent a", "diorama --json eval run --agent a");
         check("diorama eval compare a b", "diorama eval compare a b");
-        check("diorama eval --help", "diorama eval --help");
+        check("diorama eval --help", "diorama eval run --help");
+        check("diorama eval help", "diorama eval help");
+        check("diorama -q eval --agent a", "diorama -q eval run --agent a");
         check("diorama search eval --json", "diorama search eval --json");
         check("diorama eval", "diorama eval");
         check("diorama", "diorama");

@@ -234,6 +234,16 @@ const MAX_START_BYTES: u64 = 16 << 10;
 /// The suffixes of files that stand beside a world: `harbour.scenarios.yaml` beside `harbour.yaml`.
 pub(super) const BESIDE: [&str; 2] = [".scenarios.yaml", ".words.yaml"];
 
+/// The least similarity (Jaro-Winkler, 0 to 1) of a name that is offered in the place of an unknown one.
+const MIN_SIMILARITY: f64 = 0.85;
+
+/// The world of the catalog whose name is most like another, if one is.
+fn nearest_domain(name: &str) -> Option<&'static str> {
+    let near = diorama_catalog::names().map(|known| (strsim::jaro_winkler(name, known), known));
+    let near = near.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+    near.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, known)| known)
+}
+
 /// Reads one world file, and the scenarios and words that stand beside it; or a world of the catalog, by its name.
 ///
 /// # Errors
@@ -242,10 +252,11 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     if !path.exists() {
         let named = path.to_str().map(catalog::world).transpose()?.flatten();
         return named.ok_or_else(|| {
+            let name = path.display().to_string();
+            let meant = nearest_domain(&name).map(|near| format!(" Did you mean `{near}`?"));
             CliError::Usage(format!(
-                "found no file `{}`, expected one, or a world of the catalog: {}",
-                path.display(),
-                diorama_catalog::names().collect::<Vec<_>>().join(", ")
+                "found no file `{name}`, expected one, or a world of the catalog; `diorama world list` names them.{}",
+                meant.unwrap_or_default()
             ))
         });
     }

@@ -1,19 +1,34 @@
 //! Terminal output beside data: notes and a progress bar.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Streams;
 
+/// True once `--quiet` was given. One for the process: bars are drawn by its one terminal.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Shows no notes and no bars from now on.
+pub fn hide_notes_and_bars() {
+    IS_QUIET.store(true, Relaxed);
+}
+
 /// Writes a note to stderr.
 pub fn note(streams: &mut Streams<'_>, text: &str) {
+    if IS_QUIET.load(Relaxed) {
+        return;
+    }
     // A closed stderr must not end the work.
     let _ = writeln!(streams.err, "note: {text}");
 }
 
 /// A bar on a terminal, nothing elsewhere; it appears when the work takes longer than a second.
 pub fn bar(total: u64, unit: &str) -> ProgressBar {
+    if IS_QUIET.load(Relaxed) {
+        return ProgressBar::hidden();
+    }
     let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr_with_hz(5));
     let template = format!("{{bar:32}} {{human_pos}}/{{human_len}} {unit} {{per_sec}} {{eta}} {{msg}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {

@@ -13,6 +13,9 @@ pub enum ExportError {
     /// The file cannot be written.
     #[error(transparent)]
     Storage(#[from] StorageError),
+    /// A pipe takes no more lines.
+    #[error("cannot write a line: {0}")]
+    Line(#[from] std::io::Error),
     /// The output path is a folder.
     #[error("{0} is a folder, expected the name of a file")]
     IsFolder(String),

@@ -8,7 +8,7 @@ use std::fs;
 use serde_json::{Value as Json, json};
 
 use super::formats::write;
-use super::{Answers, Exported, Format, ListMutants, Options, Rejected, Source, export};
+use super::{Answers, Exported, Format, ListMutants, Options, Rejected, Source, export, write_lines};
 use crate::folder::tests::dataset;
 use crate::folder::{Folder, Selection};
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
@@ -208,9 +208,14 @@ fn a_dataset_is_exported_whole_or_by_split() {
     );
     let error = export(&source(&folder, &of_test), test, guard.path()).unwrap_err().to_string();
     assert!(error.ends_with("is a folder, expected the name of a file"), "{error}");
-    let nowhere = guard.path().join("no/such/folder/x.jsonl");
-    let error = export(&source(&folder, &of_test), test, &nowhere).unwrap_err().to_string();
-    assert!(error.starts_with("cannot create ") && error.contains("no/such/folder/x.jsonl"), "{error}");
+    let new_folder = guard.path().join("a/new/folder/x.jsonl");
+    export(&source(&folder, &of_test), test, &new_folder).unwrap();
+    let mut piped = Vec::new();
+    write_lines(&source(&folder, &of_test), test, &mut piped).unwrap();
+    assert_eq!(fs::read(&new_folder).unwrap(), piped);
+    let below_file = new_folder.join("y.jsonl");
+    let error = export(&source(&folder, &of_test), test, &below_file).unwrap_err().to_string();
+    assert!(error.starts_with("cannot create ") && error.contains("x.jsonl"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use diorama_output::export::{
-    self, Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched, Source, export,
+    self, Answers, Arguments, Content, ExportError, Format, Options, Parallel, RowId, Searched, Source,
+    export, write_lines,
 };
 use diorama_output::storage::Location;
 use serde_json::json;
@@ -12,7 +13,7 @@ use serde_json::json;
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::rows::{self, RowsArgs};
-use crate::cli::{Done, Streams};
+use crate::cli::{Done, Streams, terminal};
 use crate::episode::Worlds;
 use crate::mutants::WorldMutants;
 
@@ -46,7 +47,7 @@ pub(super) struct Export {
     /// The id of the row in lines of the format openai [default: keep]. An upload to OpenAI takes no such member.
     #[arg(long, value_enum)]
     row_id: Option<RowId>,
-    /// File to write. An existing file is replaced once the new one is complete.
+    /// File to write; `-` is stdout. An existing file is replaced once the new one is complete, and its folder is made where it is missing.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     /// Rows to write.
@@ -71,8 +72,14 @@ impl Export {
         let mutants = WorldMutants::new(Worlds::new(folder.clone()));
         let list_mutants = |row: &_| mutants.list(row);
         let source = Source { folder: &folder, selection: &selection, list_mutants: &list_mutants };
-        let done = export(&source, options, &self.out).map_err(|error| match error {
-            export::ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
+        let to_stdout = self.out.as_os_str() == "-";
+        let done = match to_stdout {
+            true => write_lines(&source, options, streams.out),
+            false => export(&source, options, &self.out),
+        };
+        let done = done.map_err(|error| match error {
+            ExportError::NoPlace { .. } => CliError::Usage(error.to_string()),
+            ExportError::Line(error) => CliError::Output(error),
             other => CliError::Export(other),
         })?;
         let export::Exported { rows, lines, left_out, goals_left_out, fault } = done;
@@ -83,7 +90,7 @@ impl Export {
         let out = self.out.display().to_string();
         let data = json!({"rows": rows, "lines": lines, "left_out": left_out, "goals_left_out": goals_left_out,
             "fault": fault, "out": out});
-        streams.print(&data, || {
+        let text = || {
             let lines = if lines == rows { String::new() } else { format!(", {lines} lines") };
             let left_out = match left_out {
                 0 => String::new(),
@@ -95,7 +102,13 @@ impl Export {
             };
             let fault = fault.map(|fault| format!("\nThe first with a fault: {fault}")).unwrap_or_default();
             format!("{rows} rows{lines}{left_out}{goals}{fault}\n{out}\n")
-        })?;
+        };
+        if to_stdout {
+            streams.out.flush()?;
+            terminal::note(streams, text().trim_end());
+        } else {
+            streams.print(&data, text)?;
+        }
         Ok(Done::Met)
     }
 }

@@ -37,13 +37,15 @@ impl Import {
             return self.folder(out, streams);
         }
         let doc = self.import.import(&self.source, streams)?;
-        let text = world::to_yaml(&doc)?;
-        match self.out {
-            None => write!(streams.out, "{text}")?,
-            Some(path) => {
-                diorama_output::storage::local::write(&path, text.as_bytes())?;
-            }
-        }
+        let Some(path) = self.out else {
+            let text = world::to_yaml(&doc)?;
+            streams.print(&doc, || text)?;
+            return Ok(Done::Met);
+        };
+        diorama_output::storage::local::write(&path, world::to_yaml(&doc)?.as_bytes())?;
+        let (operations, out) = (doc.apis.len(), path.display().to_string());
+        let data = json!({ "name": doc.name, "operations": operations, "out": out });
+        streams.print(&data, || format!("{operations} operations\n{out}\n"))?;
         Ok(Done::Met)
     }
 
