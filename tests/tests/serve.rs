@@ -405,3 +405,48 @@ fn a_search_of_the_catalog_finds_the_api_that_does_it() {
     assert_eq!(hits[0]["domain"], "dental_clinic", "{found}");
     assert!(hits.windows(2).all(|pair| pair[0]["score"].as_f64() >= pair[1]["score"].as_f64()));
 }
+
+#[test]
+fn an_export_with_credentials_is_let_in_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("notes.json");
+    let list =
+        json!({"type": "array", "items": {"type": "object", "properties": {"id": {"type": "integer"}}}});
+    let reply = json!({"200": {"description": "ok", "content": {"application/json": {"schema": list}}}});
+    let document = json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Notes", "version": "1"},
+        "paths": {
+            "/notes": {"get": {"operationId": "listNotes", "security": [{"key": []}], "responses": reply}},
+            "/drafts": {"get": {"operationId": "listDrafts", "security": [{"sign_in": []}], "responses": reply}},
+        },
+        "components": {"securitySchemes": {
+            "key": {"type": "apiKey", "in": "header", "name": "X-Notes-Key"},
+            "sign_in": {"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {}}}},
+        }},
+    });
+    std::fs::write(&file, document.to_string()).unwrap();
+    let server = serve(&["--openapi", file.to_str().unwrap(), "--auth", "enforce"]);
+    let session = server.post("/v1/sessions", Json::Null);
+    let id = session["id"].as_str().unwrap();
+    for api in ["ListNotes", "ListDrafts"] {
+        server.post(&format!("/v1/sessions/{id}/call"), json!({"api": api, "arguments": {}}));
+    }
+    let statuses = |query: &str| -> Vec<u16> {
+        let exported = server.get(&format!("/v1/sessions/{id}/export?format=har{query}"));
+        let entries = exported["log"]["entries"].as_array().unwrap();
+        let send = |entry: &Json| {
+            let request = &entry["request"];
+            let headers = request["headers"].as_array().unwrap().iter();
+            let headers: Vec<_> = headers
+                .map(|header| (header["name"].as_str().unwrap(), header["value"].as_str().unwrap()))
+                .collect();
+            let line = format!("GET {}", request["url"].as_str().unwrap());
+            server.send(&line, &headers, &Json::Null).0
+        };
+        entries.iter().map(send).collect()
+    };
+    assert_eq!(statuses(""), [401, 401]);
+    assert_eq!(statuses("&credentials=true"), [200, 200]);
+    server.stop();
+}

@@ -20,6 +20,7 @@ use crate::http::app::App;
 use crate::http::extract::{Query, Session};
 use crate::http::request_types::{EXPORT_FORMATS, ExportQuery};
 use crate::http::view;
+use crate::http::world::auth;
 use diorama_engine::session::LogEntry;
 
 /// Gives a session's log in the form that the query names.
@@ -29,21 +30,20 @@ pub(in crate::http) async fn export(
     Query(query): Query<ExportQuery>,
 ) -> Answer {
     let server = Arc::clone(&app);
-    app.large(move || write(&server, &slot, query.format.as_deref().unwrap_or(EXPORT_FORMATS[0]))).await
+    app.large(move || write(&server, &slot, &query)).await
 }
 
-fn write(app: &App, slot: &Slot, format: &str) -> Result<Response<Body>, Problem> {
+fn write(app: &App, slot: &Slot, query: &ExportQuery) -> Result<Response<Body>, Problem> {
     let mut live = slot.lock();
     app.sessions.recall(&mut live)?;
     let base = app.base_url(&live.id);
     let by_name = format!("{}/v1/sessions/{}/call", app.settings.public_url, live.id);
+    let requests = Requests { live: &live, base: &base, by_name: &by_name, credentials: query.credentials };
     let room = app.sessions.room("the session's calls and replies");
-    let (mut response, name) = match format {
+    let (mut response, name) = match query.format.as_deref().unwrap_or(EXPORT_FORMATS[0]) {
         "dialogue" => (Reply::ok(dialogue(&live, room)?).into_response(), "dialogue.json"),
-        "har" => (Reply::ok(har(&live, &base, &by_name, room)?).into_response(), "session.har"),
-        "curl" => {
-            (text(200, "text/x-shellscript; charset=utf-8", curl(&live, &base, &by_name)), "session.sh")
-        }
+        "har" => (Reply::ok(har(&requests, room)?).into_response(), "session.har"),
+        "curl" => (text(200, "text/x-shellscript; charset=utf-8", curl(&requests)), "session.sh"),
         other => {
             let expected = format!("one of {}", EXPORT_FORMATS.join(", "));
             return Err(Problem::about("format", &expected, quoted(other, 60)));
@@ -53,6 +53,26 @@ fn write(app: &App, slot: &Slot, format: &str) -> Result<Response<Body>, Problem
         response.headers_mut().insert(CONTENT_DISPOSITION, value);
     }
     Ok(response)
+}
+
+/// The calls of a session as requests.
+struct Requests<'a> {
+    live: &'a Live,
+    base: &'a str,
+    by_name: &'a str,
+    /// Whether they carry the credentials of the session's client.
+    credentials: bool,
+}
+
+impl Requests<'_> {
+    fn form(&self, entry: &LogEntry) -> Form {
+        let world = self.live.world.world();
+        let mut form = Form::of(world, entry, self.base, self.by_name);
+        if let Some(id) = entry.api.filter(|_| self.credentials) {
+            form.add_proofs(auth::proofs(&auth::holder(self.live), world.api(id)));
+        }
+        form
+    }
 }
 
 /// The messages of a dialogue as far as the episode tells them: what the assistant said beside a call, and its last
@@ -106,9 +126,9 @@ fn dialogue(live: &Live, mut room: Room) -> Result<Json, Problem> {
     }))
 }
 
-fn har(live: &Live, base: &str, by_name: &str, mut room: Room) -> Result<Json, Problem> {
-    let entry = |entry: Arc<LogEntry>| har_entry(live, &entry, base, by_name, &mut room);
-    let entries = live.session.log().map(entry).collect::<Result<Vec<_>, _>>()?;
+fn har(requests: &Requests<'_>, mut room: Room) -> Result<Json, Problem> {
+    let entry = |entry: Arc<LogEntry>| har_entry(requests, &entry, &mut room);
+    let entries = requests.live.session.log().map(entry).collect::<Result<Vec<_>, _>>()?;
     Ok(json!({
         "log": {
             "version": "1.2",
@@ -119,15 +139,9 @@ fn har(live: &Live, base: &str, by_name: &str, mut room: Room) -> Result<Json, P
     }))
 }
 
-fn har_entry(
-    live: &Live,
-    entry: &LogEntry,
-    base: &str,
-    by_name: &str,
-    room: &mut Room,
-) -> Result<Json, Problem> {
-    let world = live.world.world();
-    let form = Form::of(world, entry, base, by_name);
+fn har_entry(requests: &Requests<'_>, entry: &LogEntry, room: &mut Room) -> Result<Json, Problem> {
+    let world = requests.live.world.world();
+    let form = requests.form(entry);
     let named = |pairs: &[(String, String)]| -> Vec<Json> {
         pairs.iter().map(|(name, value)| json!({"name": name, "value": value})).collect()
     };
@@ -174,7 +188,8 @@ fn har_entry(
 
 /// A script that makes the calls again. Keys and tokens are those of the session's seed: on another session of the same
 /// world, seed and clock, it gives the same replies.
-fn curl(live: &Live, base: &str, by_name: &str) -> String {
+fn curl(requests: &Requests<'_>) -> String {
+    let Requests { live, base, .. } = requests;
     let world = live.world.world();
     let mut out = String::from("#!/bin/sh\n");
     out.push_str("# The calls of a session. Takes the base URL of another session as its argument.\n");
@@ -183,7 +198,7 @@ fn curl(live: &Live, base: &str, by_name: &str) -> String {
     out.push_str(&format!("\nset -eu\nBASE=${{1:-{}}}\n", form::quoted(base)));
     for entry in live.session.log() {
         out.push_str(&format!("\n# {}: {}\n", form::one_line(&entry.call.api), entry.reply.status));
-        out.push_str(&Form::of(world, &entry, base, by_name).curl(base));
+        out.push_str(&requests.form(&entry).curl(base));
         out.push('\n');
     }
     out

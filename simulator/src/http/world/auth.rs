@@ -103,6 +103,29 @@ pub(in crate::http) fn credentials(holder: &Holder<'_>, base: &str) -> Map<Strin
     all
 }
 
+/// Where a request shows a credential, its name there, and its value.
+pub(in crate::http) type Proof = (KeyPlace, String, String);
+
+/// The credentials that a request to an API shows: those of the first of the alternatives that it takes.
+pub(in crate::http) fn proofs(holder: &Holder<'_>, api: &Api) -> Vec<Proof> {
+    let Some(domain) = holder.world.domains.get(api.domain.index()) else { return Vec::new() };
+    let needs = api.security.first().into_iter().flatten();
+    let schemes = needs.filter_map(|need| domain.security.get(need.scheme));
+    let header = |value: String| (KeyPlace::Header, "authorization".to_owned(), value);
+    let proof = |scheme: &SecurityScheme| {
+        let secret = holder.secret(domain, scheme, "secret");
+        match &scheme.kind {
+            SecurityKind::ApiKey { place, name } => (*place, name.to_string(), secret),
+            SecurityKind::Bearer => header(format!("Bearer {secret}")),
+            SecurityKind::Basic => header(token::basic_header(CLIENT, &secret)),
+            SecurityKind::OAuth2 { .. } => {
+                header(format!("Bearer {}", token::access(holder, domain, scheme)))
+            }
+        }
+    };
+    schemes.map(proof).collect()
+}
+
 /// The security schemes of a world, as its served document says them.
 pub(super) fn schemes(world: &World, base: &str) -> Map<String, Json> {
     let mut all = Map::new();

@@ -1,11 +1,12 @@
 //! A call as the request of HTTP that makes it.
 
 use axum::http::StatusCode;
-use diorama_seeds::model::{Place, World};
+use diorama_seeds::model::{KeyPlace, Place, World};
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 use serde_json::{Map, Value as Json, json};
 
 use crate::http::text::SEGMENT;
+use crate::http::world::auth::Proof;
 
 use diorama_engine::session::LogEntry;
 
@@ -69,6 +70,17 @@ impl Form {
             headers.push(("content-type".to_owned(), "application/json".to_owned()));
         }
         Self { method: api.method.as_str(), address: format!("{base}{path}"), query, headers, body }
+    }
+
+    /// Adds what proves who sends it.
+    pub(super) fn add_proofs(&mut self, proofs: Vec<Proof>) {
+        for (place, name, value) in proofs {
+            match place {
+                KeyPlace::Query => self.query.push((name, value)),
+                KeyPlace::Cookie => self.headers.push(("cookie".to_owned(), format!("{name}={value}"))),
+                KeyPlace::Header => self.headers.push((name, value)),
+            }
+        }
     }
 
     pub(super) fn url(&self) -> String {

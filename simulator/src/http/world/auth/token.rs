@@ -113,6 +113,21 @@ fn grant(
     }))
 }
 
+/// An access token with every scope of a scheme.
+pub(super) fn access(holder: &Holder<'_>, domain: &Domain, scheme: &SecurityScheme) -> String {
+    let scopes = match &scheme.kind {
+        SecurityKind::OAuth2 { scopes, .. } => scopes.iter().map(|(name, _)| name.to_string()).collect(),
+        _ => Vec::new(),
+    };
+    holder.sealed(domain, scheme, "access", holder.clock.0.saturating_add(LIFE_S), &scopes)
+}
+
+/// The header `Authorization: Basic` of a name and a password.
+pub(super) fn basic_header(name: &str, password: &str) -> String {
+    let encoder = GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new());
+    format!("Basic {}", encoder.encode(format!("{name}:{password}")))
+}
+
 fn form(asked: &Asked<'_>) -> Option<Vec<(String, String)>> {
     let kind = asked.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let text = std::str::from_utf8(asked.body).ok()?;
