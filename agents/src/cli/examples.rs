@@ -48,7 +48,12 @@ const EXAMPLES: [(&str, &[&str]); 31] = [
     ("eval export-html", &["diorama eval export-html run --tasks dataset --out pages"]),
     ("bench restbench", &["diorama bench restbench tmdb.json queries.json"]),
     ("bench api-bank", &["diorama bench api-bank api-bank"]),
-    ("bench reverse-chain", &["diorama bench reverse-chain instances.json"]),
+    (
+        "bench reverse-chain",
+        &[
+            "diorama bench reverse-chain instances.json --agent reverse-chain --base-url http://127.0.0.1:8000/v1 --model MODEL",
+        ],
+    ),
     ("bench search", &["diorama bench search instances.json"]),
     ("world list", &["diorama world list", "diorama world list --json"]),
     ("world check", &["diorama world check shop.yaml"]),

@@ -136,6 +136,13 @@ pub(super) struct ExportQuery {
     #[schemars(with = "String", extend("enum" = EXPORT_FORMATS, "default" = EXPORT_FORMATS[0]))]
     pub(super) format: Option<String>,
     /// Whether requests carry the credentials of the session's client, where an API asks for them.
-    #[serde(default)]
-    pub(super) credentials: bool,
+    pub(super) credentials: Option<Flag>,
+}
+
+/// True or false, as a query string spells them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Flag {
+    True,
+    False,
 }

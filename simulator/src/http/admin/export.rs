@@ -18,7 +18,7 @@ use self::form::Form;
 use crate::http::answer::{Answer, Reply, text};
 use crate::http::app::App;
 use crate::http::extract::{Query, Session};
-use crate::http::request_types::{EXPORT_FORMATS, ExportQuery};
+use crate::http::request_types::{EXPORT_FORMATS, ExportQuery, Flag};
 use crate::http::view;
 use crate::http::world::auth;
 use diorama_engine::session::LogEntry;
@@ -38,7 +38,8 @@ fn write(app: &App, slot: &Slot, query: &ExportQuery) -> Result<Response<Body>, 
     app.sessions.recall(&mut live)?;
     let base = app.base_url(&live.id);
     let by_name = format!("{}/v1/sessions/{}/call", app.settings.public_url, live.id);
-    let requests = Requests { live: &live, base: &base, by_name: &by_name, credentials: query.credentials };
+    let credentials = query.credentials == Some(Flag::True);
+    let requests = Requests { live: &live, base: &base, by_name: &by_name, credentials };
     let room = app.sessions.room("the session's calls and replies");
     let (mut response, name) = match query.format.as_deref().unwrap_or(EXPORT_FORMATS[0]) {
         "dialogue" => (Reply::ok(dialogue(&live, room)?).into_response(), "dialogue.json"),
