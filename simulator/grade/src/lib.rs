@@ -1,7 +1,7 @@
 //! The grader: the only judge of an episode.
 //!
-//! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval` and HTTP all
-//! call it. It must not read words or a clock, or know who the agent is.
+//! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval`
+//! and HTTP all call it. It must not read prose or a clock, or know the agent.
 
 mod about;
 mod change;
@@ -37,10 +37,10 @@ use self::goal::{Goal, JudgedGoal};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, State};
 
-/// Version of the grader; a change that alters any verdict makes a new one.
+/// Version of the grader. A change that alters any verdict needs a new version.
 pub const GRADER_VERSION: &str = "grade/4";
 
-/// What an agent did in an episode.
+/// The result of an agent in an episode.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     /// The world.
@@ -51,22 +51,22 @@ pub struct Attempt<'a> {
     pub last: &'a State,
     /// The calls, oldest first.
     pub log: &'a [Arc<LogEntry>],
-    /// How each goal ended, in order. A goal that was not reached is not there.
+    /// The ends of the goals, in order. Goals that the conversation did not reach are missing.
     pub goals: &'a [Ended<'a>],
 }
 
-/// How an agent ended a goal.
+/// The end of a goal, as the agent declared it.
 #[derive(Clone, Debug, Default)]
 pub struct Ended<'a> {
-    /// The outcome; none where the agent did not end the goal.
+    /// The outcome, or none if the agent did not end the goal.
     pub outcome: Option<Outcome>,
-    /// For refusals: the class of the reason.
+    /// The class of the reason, for refusals.
     pub reason: Option<RefusalClass>,
-    /// For refusals: the id or name that the agent gave for what they are about.
+    /// The id or name of the refusal's subject, as the agent gave it.
     pub about: Option<&'a str>,
     /// The facts that the agent gave, by name.
     pub facts: Option<&'a Map<String, Json>>,
-    /// How many calls the episode had by then.
+    /// Number of calls in the episode when the goal ended.
     pub calls: usize,
     /// The calls of the goal to which the user said yes.
     pub consents: Vec<Consent<'a>>,
@@ -77,7 +77,7 @@ pub struct Ended<'a> {
 pub struct Grade {
     /// [`GRADER_VERSION`].
     pub version: String,
-    /// Whether the task is solved.
+    /// True if the attempt solves the task.
     pub success: bool,
     /// 1 for success, else 0.
     pub reward: f64,
@@ -90,7 +90,7 @@ pub struct Grade {
 }
 
 impl Grade {
-    /// The grade of an episode that cannot be judged, and so has failed: it has so many goals.
+    /// Returns the grade of an episode that cannot be judged. It fails with all of its `goals` goals.
     #[must_use]
     pub fn failed(goals: usize, message: &str) -> Self {
         let goal = GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() };
@@ -104,8 +104,9 @@ impl Grade {
         }
     }
 
-    /// Whether each goal holds by itself: none of its verdicts failed, and something that had to be shown was. All goals of a
-    /// solved task hold; without a call and an ending none does.
+    /// Returns, for each goal, true if it holds by itself: no verdict failed, and at least one of change,
+    /// answer and evidence passed. All goals of a solved task hold. A goal without calls and without an end
+    /// does not.
     #[must_use]
     pub fn credited_goals(&self) -> Vec<bool> {
         self.goals.iter().map(|goal| self.success || goal.holds()).collect()
@@ -128,13 +129,13 @@ pub struct Components {
     pub outcome: Verdict,
     /// The expected changes were made, with the right values.
     pub change: Verdict,
-    /// Nothing else was changed, not even for a while.
+    /// The agent changed no other record, not even temporarily.
     pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// A reply of the episode shows what was given.
+    /// A reply of the episode shows each given fact.
     pub evidence: Verdict,
-    /// The rules of the policies that the task tells were kept, and replies had shown what they depend on.
+    /// The agent kept the rules of its policies, and replies first showed the records that the rules read.
     #[serde(default)]
     pub policy: Verdict,
 }
@@ -142,17 +143,17 @@ pub struct Components {
 /// Verdicts on one goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalGrade {
-    /// It ended as it should.
+    /// The goal ended as it should.
     pub outcome: Verdict,
-    /// The changes that it asks for were made before it ended, with the right values.
+    /// The agent made the changes that the goal asks for before it ended, with the right values.
     pub change: Verdict,
-    /// Nothing else was changed in it, not even for a while.
+    /// The agent changed no other record during the goal, not even temporarily.
     pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// A reply of the episode up to then shows what was given.
+    /// A reply up to the goal's end shows each given fact.
     pub evidence: Verdict,
-    /// No call in it broke a rule of a policy that the task tells, and replies had shown what the rules depend on.
+    /// No call of the goal broke a policy rule, and replies first showed the records that the rules read.
     #[serde(default)]
     pub policy: Verdict,
 }
@@ -161,11 +162,11 @@ pub struct GoalGrade {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It holds.
+    /// The criterion is met.
     Passed,
-    /// It does not.
+    /// The criterion is not met.
     Failed,
-    /// The task does not ask for it, or it cannot be judged: neither a pass nor a failure.
+    /// The task does not ask for it, or it cannot be judged. Neither a pass nor a failure.
     #[default]
     NotEvaluated,
 }
@@ -208,15 +209,16 @@ impl Prepared {
         }
     }
 
-    /// Whether an attempt succeeds: [`Grade::success`], without the reasons. The verdicts are those of earlier attempts at the same
-    /// task.
+    /// Returns [`Grade::success`] without the errors. Stops at the first fault. `verdicts` caches those of
+    /// earlier attempts at the same task.
     #[must_use]
     pub fn passes(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
         let episode = self.episode(attempt, Some(verdicts));
         self.judge(&episode, true).components.solved()
     }
 
-    /// Whether the replies tell all that the goals rest on, by a more thorough search than the one that pays an agent.
+    /// Returns true if replies show everything that the goals rest on. The search is more thorough than the
+    /// one of [`Self::grade`].
     #[must_use]
     pub fn tells_all(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
         let episode = self.episode(attempt, Some(verdicts));
@@ -226,7 +228,7 @@ impl Prepared {
         self.judged_goals(&episode, &new).all(|goal| goal.evidence(Standard::Thorough).1.is_empty())
     }
 
-    /// The goals that the attempt reached, beside what is expected of them.
+    /// Returns the goals that the attempt reached, with their expectations.
     fn judged_goals<'a>(
         &'a self,
         episode: &'a Episode<'a>,
@@ -248,7 +250,7 @@ impl Prepared {
         Episode { attempt, goals, windows: own.into_iter().map(Window::new).collect(), verdicts }
     }
 
-    /// Judges an episode; where it is asked only whether it is solved, the first fault ends it.
+    /// Judges an episode. With `only_whether`, returns a failed judgement at the first fault.
     fn judge(&self, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
         let Compared { keys, goals: changes } =
@@ -266,7 +268,7 @@ impl Prepared {
         let goals = self.judged_goals(episode, &new);
         let shown: Vec<_> = goals.map(|held| (held, held.evidence(Standard::Usual))).collect();
         let reached = shown.len() == self.goals.len();
-        // What was done and what replies show decides without a look at the answers.
+        // Changes and evidence are judged first. A fault in them saves the comparison of answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
         if only_whether && (!reached || lacks()) {
             return Judgement::default();
@@ -297,7 +299,7 @@ impl Prepared {
                 judged.components.policy = Verdict::Failed;
                 return judged;
             }
-            // A refusal that no call leads to rests on the reason that is given for it.
+            // A refusal that no call leads to has no evidence, so its given reason decides.
             let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
             let (change, damage) = changed(number);
@@ -313,8 +315,8 @@ impl Prepared {
         judged
     }
 
-    /// The verdicts on what was changed in a goal; `changes` are those of the goal and the ones after it. What was changed after
-    /// the last goal is the last one's damage.
+    /// Judges the changes of a goal. `changes` starts with those of this goal. Changes after the last goal
+    /// count as damage of the last goal.
     fn judge_changes(
         &self,
         goal: usize,
@@ -335,17 +337,17 @@ impl Prepared {
     }
 }
 
-/// An attempt with what is read of it once.
+/// An attempt, with its calls and changes split by goal.
 struct Episode<'a> {
     attempt: &'a Attempt<'a>,
     goals: Vec<Goal<'a>>,
-    /// The changes of each goal, and those of calls after the last.
+    /// The changes of each goal, then those of the calls after the last goal.
     windows: Vec<Window<'a>>,
-    /// The verdicts on evidence of earlier attempts at the same task, where they are kept.
+    /// The cached verdicts on evidence, if the caller keeps them.
     verdicts: Option<&'a Verdicts>,
 }
 
-/// The calls of each goal; those after the end of the last, where there are any, in one slice more.
+/// Splits the calls by goal. Calls after the end of the last goal become one more slice.
 fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
     let mut rest = attempt.log;
     let mut start = 0;
@@ -362,7 +364,7 @@ fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
 }
 
 impl Episode<'_> {
-    /// What the world made for a field of a new record, as a fact.
+    /// Returns the value that the world generated for a field of a new record, as a fact.
     fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
         let (resource, key, field) = new.field(number, field)?;
         let changes = self.windows.iter().flat_map(|window| &window.net);
@@ -375,7 +377,7 @@ impl Episode<'_> {
 }
 
 impl Components {
-    /// Nothing failed, and something that had to be shown was.
+    /// Returns true if no verdict failed, and at least one of change, answer and evidence passed.
     fn solved(self) -> bool {
         let all = [self.outcome, self.change, self.damage, self.answer, self.evidence, self.policy];
         !all.contains(&Verdict::Failed)
@@ -395,7 +397,7 @@ impl Verdict {
         if holds { Self::Passed } else { Self::Failed }
     }
 
-    /// Failed where one failed, passed where one passed and none failed.
+    /// Returns failed if any verdict failed, else passed if any passed.
     fn over(verdicts: impl Iterator<Item = Self>) -> Self {
         verdicts.fold(Self::NotEvaluated, |all, one| match (all, one) {
             (Self::Failed, _) | (_, Self::Failed) => Self::Failed,

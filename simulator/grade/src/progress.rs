@@ -1,22 +1,22 @@
-//! Progress: the verdicts on the records after each call.
+//! Progress: judges the changes of an episode after each call.
 
 use serde::Serialize;
 
 use super::change::{Compared, Window};
 use super::{Attempt, Prepared, Verdict, own_calls};
 
-/// The verdicts on the records after a call.
+/// The verdicts on changes after one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// The expected changes were made by then.
+    /// The episode made the expected changes by then.
     pub change: Verdict,
-    /// Nothing else was changed by then.
+    /// The episode changed no other record by then.
     pub damage: Verdict,
 }
 
 impl Prepared {
-    /// Returns the verdicts after each of the first calls, at most so many. Changes are compared anew only after a call that
-    /// changed something.
+    /// Returns the verdicts after each of the first `most` calls. Compares again only after calls that
+    /// changed a record.
     #[must_use]
     pub fn progress(&self, attempt: &Attempt<'_>, most: usize) -> Vec<Progress> {
         let world = attempt.base.world();
