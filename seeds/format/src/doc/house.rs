@@ -199,7 +199,7 @@ pub struct ExceptionDoc {
 }
 
 impl HouseDoc {
-    /// Governs APIs by their new names, by old name.
+    /// Replaces the names of governed APIs. `names` maps old names to new ones.
     pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
         for call in self.rules.iter_mut().flat_map(|rule| &mut rule.calls) {
             if let Some(new) = names.get(call) {
