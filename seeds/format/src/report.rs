@@ -15,6 +15,7 @@ pub enum Severity {
 /// A fault of a document, with its position and its fix.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
+    /// An error prevents a run; a warning does not.
     pub severity: Severity,
     /// Path in the document. Example: `apis[3].behaviour.require[0].that`. Names that are not identifiers are
     /// quoted in brackets: `apis[0].parameters["vote.gte"]`.

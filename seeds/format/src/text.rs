@@ -9,7 +9,7 @@ use crate::report::{Finding, Report};
 /// Writes a document as YAML, for people to edit and for [`read`](crate::read) to parse.
 ///
 /// # Errors
-/// A report if a value has no YAML form.
+/// Returns a report if a value has no YAML form.
 pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
     beside_to_yaml(&doc.name, doc)
 }
@@ -34,7 +34,7 @@ impl WorldDoc {
     /// Parses a document from JSON.
     ///
     /// # Errors
-    /// An error for a key or value that the world format lacks.
+    /// Returns an error for a key or value that the world format lacks.
     pub fn from_json(json: &Json) -> Result<Self, serde_json::Error> {
         Self::deserialize(json)
     }
@@ -49,7 +49,7 @@ impl FakeDoc {
     /// Parses a value provider from JSON.
     ///
     /// # Errors
-    /// An error for a provider or an option that does not exist.
+    /// Returns an error for a provider or an option that does not exist.
     pub fn from_json(json: &Json) -> Result<Self, serde_json::Error> {
         Self::deserialize(json)
     }

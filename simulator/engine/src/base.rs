@@ -195,6 +195,7 @@ impl Base {
         self.shadow.get_or_init(|| self.world.shadow().and_then(|world| Self::new(world).ok())).as_ref()
     }
 
+    /// Returns the frozen world.
     #[must_use]
     pub fn world(&self) -> &World {
         &self.world

@@ -225,7 +225,7 @@ impl Run<'_> {
     /// Stores the body in a created or changed record. A JSON Patch is applied operation by operation.
     ///
     /// # Errors
-    /// A refusal if an operation of the patch cannot be applied.
+    /// Returns a refusal if an operation of the patch cannot be applied.
     pub(super) fn keep_change(&mut self, id: ResourceId, values: &mut [Value], merge: bool) -> Outcome<()> {
         self.follow_steps(id, values)?;
         self.keep_body(id, values, merge);

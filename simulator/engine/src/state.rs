@@ -51,6 +51,7 @@ pub(super) struct Token {
 /// A change of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordChange {
+    /// The resource of the record.
     pub resource: ResourceId,
     /// Its key.
     pub key: Value,
@@ -402,6 +403,7 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
+    /// Makes a view of a state of `base`.
     #[must_use]
     pub const fn new(base: &'a Base, state: &'a State) -> Self {
         Self { base, state }

@@ -61,7 +61,7 @@ impl Tasks {
     /// Returns the number of tasks in a split.
     ///
     /// # Errors
-    /// A problem for an unknown split.
+    /// Returns a problem for an unknown split.
     pub(crate) fn count(&self, split: &str) -> Result<usize, Problem> {
         Ok(self.split(split)?.tasks.len())
     }
@@ -69,7 +69,7 @@ impl Tasks {
     /// Returns the task at a position of a split.
     ///
     /// # Errors
-    /// A problem for an unknown split or position.
+    /// Returns a problem for an unknown split or position.
     pub(crate) fn at(&self, split: &str, index: i64) -> Result<TaskView<'_>, Problem> {
         let found = self.split(split)?;
         let position = usize::try_from(index).ok().filter(|index| *index < found.tasks.len());
@@ -87,7 +87,7 @@ impl Tasks {
     /// slices.
     ///
     /// # Errors
-    /// A problem for an unknown split.
+    /// Returns a problem for an unknown split.
     pub(crate) fn range(
         &self,
         split: &str,
@@ -106,7 +106,7 @@ impl Tasks {
     /// Returns the id of the task for a seed: the seed modulo the number of tasks.
     ///
     /// # Errors
-    /// A problem if the server has no tasks.
+    /// Returns a problem if the server has no tasks.
     pub(crate) fn of_seed(&self, seed: u64) -> Result<&str, Problem> {
         let position = usize::try_from(seed.checked_rem(self.all.len() as u64).unwrap_or(0)).unwrap_or(0);
         let task = self.all.get(position).ok_or_else(|| {
@@ -118,7 +118,7 @@ impl Tasks {
     /// Returns the id of an existing task.
     ///
     /// # Errors
-    /// A problem for an unknown id.
+    /// Returns a problem for an unknown id.
     pub(crate) fn known(&self, id: &str) -> Result<&str, Problem> {
         let task = self.by_id.get(id).and_then(|position| self.all.get(*position));
         task.map(|task| &*task.id).ok_or_else(|| {

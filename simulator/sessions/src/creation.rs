@@ -72,7 +72,7 @@ impl Creations {
     /// Begins a creation. If an earlier request had the same key, returns the ids of its sessions instead.
     ///
     /// # Errors
-    /// A conflict if that request had another body, or is still running.
+    /// Returns a conflict if that request had another body, or is still running.
     pub(crate) fn begin(&mut self, creation: &Creation) -> Result<Vec<String>, Problem> {
         let Some(made) = self.0.get(&creation.name()) else {
             let made = Made { body: creation.body.clone(), ids: BTreeMap::new() };

@@ -54,7 +54,7 @@ impl Node {
 /// Returns a new session id of a node.
 ///
 /// # Errors
-/// An I/O error if the system provides no random bytes.
+/// Returns an I/O error if the system provides no random bytes.
 pub(crate) fn new_id(node: Option<&str>) -> std::io::Result<String> {
     let random = unguessable()?;
     Ok(format!("{}{random}", prefix(node)))

@@ -155,6 +155,7 @@ impl Problem {
         self.retry_after
     }
 
+    /// Returns the kind, which decides about the status.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.kind

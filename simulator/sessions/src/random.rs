@@ -4,7 +4,7 @@
 /// reply of a world depends on them.
 ///
 /// # Errors
-/// An I/O error if the system provides none.
+/// Returns an I/O error if the system provides none.
 pub fn unguessable() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;

@@ -183,7 +183,7 @@ impl Registry {
     /// earlier request had the same key.
     ///
     /// # Errors
-    /// A problem if the server is full, or if another request used the key.
+    /// Returns a problem if the server is full, or if another request used the key.
     pub(crate) fn reserve<'a>(
         &'a self,
         more: usize,

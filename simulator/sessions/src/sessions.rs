@@ -58,7 +58,7 @@ impl Sessions {
     /// Opens a server's worlds and tasks, and restores the sessions of the state folder.
     ///
     /// # Errors
-    /// An error if two worlds have one name, or if the state folder is unreadable or incomplete.
+    /// Returns an error if two worlds have one name, or if the state folder is unreadable or incomplete.
     pub fn open(
         worlds: Vec<WorldSource>,
         tasks: Option<Box<dyn TaskSource>>,
@@ -173,7 +173,7 @@ impl Sessions {
     /// Removes those sessions from the state folder.
     ///
     /// # Errors
-    /// An error if the folder cannot be written.
+    /// Returns an error if the folder cannot be written.
     pub fn remove_left_out(&self) -> Result<(), StoreError> {
         self.store.as_ref().map_or(Ok(()), |store| store.remove(&self.left_out))
     }

@@ -74,6 +74,6 @@ pub trait TaskSource: Send + Sync {
     /// Returns a task by its id, or none if it does not exist.
     ///
     /// # Errors
-    /// An error if the task's row or world is unreadable.
+    /// Returns an error if the task's row or world is unreadable.
     fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError>;
 }

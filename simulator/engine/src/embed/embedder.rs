@@ -51,7 +51,7 @@ pub trait Embedder: Send + Sync {
     /// Returns one unit vector per text, concatenated. A text without a known word becomes zeros.
     ///
     /// # Errors
-    /// An error if the model fails.
+    /// Returns an error if the model fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<f32>, EmbedError>;
 }
 

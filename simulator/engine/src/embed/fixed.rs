@@ -22,7 +22,7 @@ static EMBEDDED: LazyLock<Result<Arc<StaticEmbedder>, EmbedError>> =
 /// Returns the compiled-in model, which is loaded once.
 ///
 /// # Errors
-/// An error if the program was built with damaged model files.
+/// Returns an error if the program was built with damaged model files.
 pub fn embedded() -> Result<Arc<StaticEmbedder>, EmbedError> {
     EMBEDDED.clone()
 }

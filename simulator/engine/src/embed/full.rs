@@ -59,7 +59,7 @@ impl FullEmbedder {
     /// tokenizer's four files.
     ///
     /// # Errors
-    /// An error if a file is missing or damaged, or if the runtime refuses the model.
+    /// Returns an error if a file is missing or damaged, or if the runtime refuses the model.
     pub fn from_folder(folder: &Path, runtime: &Path) -> Result<Self, EmbedError> {
         let wrong = |why: String| EmbedError::Model { model: folder.display().to_string(), why };
         let read = |names: &[&str]| {
@@ -86,7 +86,7 @@ impl FullEmbedder {
     /// Loads a model of fastembed's list by name (`AllMiniLML6V2`). Downloads it into a folder on first use.
     ///
     /// # Errors
-    /// An error if the name is unknown, or if the model cannot be downloaded or run.
+    /// Returns an error if the name is unknown, or if the model cannot be downloaded or run.
     #[cfg(feature = "fastembed-download")]
     pub fn named(name: &str, folder: &Path, runtime: &Path) -> Result<Self, EmbedError> {
         let model: fastembed::EmbeddingModel =

@@ -36,7 +36,7 @@ impl ToolFinder {
     /// Indexes APIs.
     ///
     /// # Errors
-    /// An error if the program was built with damaged model files.
+    /// Returns an error if the program was built with damaged model files.
     pub fn new(entries: Vec<ApiEntry>) -> Result<Self, EmbedError> {
         let (given, entries) = ApiEntry::sorted(entries);
         let model = embedded()?;

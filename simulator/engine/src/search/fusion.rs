@@ -39,7 +39,7 @@ impl Fusion {
     /// Embeds the texts of entries and finds their needs.
     ///
     /// # Errors
-    /// An error if a text cannot be embedded.
+    /// Returns an error if a text cannot be embedded.
     pub fn new(entries: &[ApiEntry], embedder: &dyn Embedder) -> Result<Self, EmbedError> {
         let texts: Vec<String> = entries.iter().map(ApiEntry::text).collect();
         let mut values = Vec::with_capacity(texts.len() * embedder.dimensions());

@@ -40,6 +40,7 @@ impl Known {
 }
 
 impl Memo {
+    /// Makes an empty memo.
     #[must_use]
     pub fn new() -> Self {
         Self::default()

@@ -52,7 +52,7 @@ impl Playing {
     /// Executes an action.
     ///
     /// # Errors
-    /// A problem if the episode is gone or the server fails.
+    /// Returns a problem if the episode is gone or the server fails.
     pub(super) async fn step(&mut self, gym: &Gym, action: Action) -> Result<Outcome, Problem> {
         let outcome = match action {
             Action::ListTools { .. } => Outcome::of_tools(&gym.tools(&self.id).await?, self.done),
@@ -105,7 +105,7 @@ pub(super) fn episode_id(data: &Map<String, Json>) -> Result<Option<String>, Pro
 /// Answers an action before an episode has started. The tools that every task has can already be listed.
 ///
 /// # Errors
-/// A conflict for a call of a tool.
+/// Returns a conflict for a call of a tool.
 pub(super) fn step_without_episode(action: &Action) -> Result<Outcome, Problem> {
     match action {
         Action::ListTools { .. } => Ok(Outcome::of_tools(&tools::shared(), false)),

@@ -124,7 +124,7 @@ impl Counts {
     /// Flushes new places to the disk, if `fsync` is set.
     ///
     /// # Errors
-    /// An I/O error if the disk does not confirm the flush. The content of the file is then unknown.
+    /// Returns an I/O error if the disk does not confirm the flush. The content of the file is then unknown.
     pub(super) fn sync(&self) -> io::Result<()> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut places.unsynced) { places.file.sync_all() } else { Ok(()) }

@@ -23,7 +23,8 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
 /// database creates files with more access. The folder itself protects them until the next call.
 ///
 /// # Errors
-/// An I/O error if the folder has another owner, as mounted volumes may have. Its permissions then stay.
+/// Returns an I/O error if the folder has another owner, as mounted volumes may have. Its permissions then
+/// stay.
 #[cfg(unix)]
 pub(super) fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;

@@ -48,7 +48,7 @@ pub(crate) struct Restored {
 /// left out and stays in the store.
 ///
 /// # Errors
-/// An error if the store is unreadable, or if it lacks data that was written.
+/// Returns an error if the store is unreadable, or if it lacks data that was written.
 pub(crate) fn restored(
     store: &Store,
     worlds: &Worlds,
