@@ -72,9 +72,9 @@ pub struct Dialogue {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// The text. None in an assistant message with calls only.
+    /// The author's role.
     pub role: Role,
-    /// The text; none in an assistant message that only calls.
+    /// The text. None in an assistant message with calls only.
     #[serde(default)]
     pub content: Option<String>,
     /// The calls of an assistant message. An empty list is stored as null.
