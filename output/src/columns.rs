@@ -1,4 +1,4 @@
-//! The columns of a row: the single definition of their names, types and meanings.
+//! Owns the columns of a row: the single definition of their names, types and meanings.
 //!
 //! The Arrow schema, the encoder, the decoder, the checks of a row, `docs/dataset-columns.md`, the card's table and
 //! `diorama schema dialogue` all read [`COLUMNS`].

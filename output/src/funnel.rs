@@ -1,4 +1,4 @@
-//! The funnel of the proposed tasks, and counts over the written rows.
+//! Owns the funnel of the proposed tasks, and counts over the written rows.
 //!
 //! Counts are summed over batches, files and shards. Ordered maps and integers make the sums independent of
 //! the order.

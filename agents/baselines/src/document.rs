@@ -1,4 +1,4 @@
-//! An API as its tool describes it.
+//! Owns an API as its tool describes it.
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};

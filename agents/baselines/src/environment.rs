@@ -1,4 +1,4 @@
-//! The contract between an agent under test and its conversation.
+//! Owns the contract between an agent under test and its conversation.
 //!
 //! An agent sees only what a user and a server would show it. It cannot name a check, a reference call or
 //! withheld information, because those are in a package above this one. The contract has two implementations:
@@ -78,7 +78,7 @@ pub struct View {
     /// The callable tools in OpenAI's function format. A search adds to them. One of them is `finish`, whose
     /// schema names the facts of the open goal. It is missing if a model transcribes the agent's messages.
     pub tools: Vec<Json>,
-    /// True when the user has nothing more to say.
+    /// True if the user has nothing more to say.
     pub over: bool,
 }
 
@@ -107,7 +107,7 @@ pub struct Reply {
 pub struct Answer {
     /// `None` when the user has nothing more to say.
     pub words: Option<String>,
-    /// True when the conversation is over.
+    /// True if the conversation is over.
     pub over: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The agents under test.
+//! Owns the agents under test.
 //!
 //! Owns the [`environment`] of an agent, the [`trace`] of an episode, the [`prompts`], and the methods of the
 //! papers ([`Method`]), which share one engine. It also owns the detection of [`question`]s to the user, and

@@ -1,4 +1,4 @@
-//! The meter: the remaining budget of a running episode, by time and by charges.
+//! Owns the meter: the remaining budget of a running episode, by time and by charges.
 
 use std::time::Instant;
 

@@ -1,5 +1,5 @@
-//! The baselines in RestGPT's paper, each with RestGPT's executor: Offline, DEPS, Reflexion (section 5.1,
-//! appendix B).
+//! Owns the baselines in RestGPT's paper, each with RestGPT's executor: Offline, DEPS, Reflexion (section
+//! 5.1, appendix B).
 //!
 //! The plan names the APIs, and the executor of section 3.3 makes the calls, without a selector. Offline
 //! plans once and executes the plan unchanged. DEPS (describe, explain, plan and select) plans again from the

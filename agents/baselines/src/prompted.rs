@@ -1,4 +1,4 @@
-//! The baselines of Reverse Chain's paper (section 4): a plan of nested calls in one reply.
+//! Owns the baselines of Reverse Chain's paper (section 4): a plan of nested calls in one reply.
 //!
 //! Zero-shot and few-shot, each with and without chain of thought. The plan is parsed from the reply, and may
 //! be executed.

@@ -1,4 +1,4 @@
-//! The trace of an episode: its actions and notes, step by step.
+//! Owns the trace of an episode: its actions and notes, step by step.
 //!
 //! [`Recording`] wraps an environment and records everything. A recorded episode can be repeated without a
 //! model ([`act_again`]), to grade stored runs anew.
@@ -41,7 +41,7 @@ pub enum Step {
         words: String,
         /// The user's answer.
         answer: Option<String>,
-        /// True when the conversation is over.
+        /// True if the conversation is over.
         over: bool,
     },
     /// The end of a goal.
@@ -50,7 +50,7 @@ pub enum Step {
         end: Finish,
         /// The user's next request.
         answer: Option<String>,
-        /// True when the conversation is over.
+        /// True if the conversation is over.
         over: bool,
     },
     /// An action that the environment refused.

@@ -1,4 +1,4 @@
-//! The environment of an agent on a benchmark, without a judge.
+//! Owns the environment of an agent on a benchmark, without a judge.
 
 use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,

@@ -1,4 +1,4 @@
-//! The interface of a benchmark, and one attempt of an agent at a case.
+//! Owns the interface of a benchmark, and one attempt of an agent at a case.
 
 use diorama_baselines::Agent;
 use diorama_baselines::environment::{Budget, EnvironmentError, View};

@@ -1,4 +1,4 @@
-//! A parsed row: its tools, and its messages with parsed arguments.
+//! Owns a parsed row: its tools, and its messages with parsed arguments.
 
 use std::collections::{HashMap, VecDeque};
 

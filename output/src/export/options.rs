@@ -1,4 +1,4 @@
-//! The options of an export, and which of them each format accepts.
+//! Owns the options of an export, and which of them each format accepts.
 
 use std::fmt;
 

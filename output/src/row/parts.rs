@@ -1,4 +1,4 @@
-//! The types of those JSON columns that no other crate defines.
+//! Owns the types of those JSON columns that no other crate defines.
 
 use std::collections::BTreeMap;
 

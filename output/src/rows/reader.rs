@@ -1,4 +1,4 @@
-//! The Parquet reader. Files are untrusted, so everything in them is checked before use.
+//! Owns the Parquet reader. Files are untrusted, so everything in them is checked before use.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -1,4 +1,4 @@
-//! The Parquet writer, with fixed settings and bounded memory.
+//! Owns the Parquet writer, with fixed settings and bounded memory.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! The HTTP client for object stores, with the same library as the rest of the workspace.
+//! Owns the HTTP client for object stores, with the same library as the rest of the workspace.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! The claims of a task's author about each goal: when it opens, how it ends, and which facts it asks for.
+//! Owns the claims of a task's author about each goal: when it opens, how it ends, and which facts it asks
+//! for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The world format, version 1: the document as people, models and importers write it.
+//! Owns the world format, version 1: the document as people, models and importers write it.
 //!
 //! These structs only describe the serialised form. The model in `diorama-seeds` is the checked form that
 //! runs. `docs/world-format.md` documents every key. Unknown keys are refused.

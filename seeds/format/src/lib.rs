@@ -1,4 +1,4 @@
-//! The serialised types: the world format and tasks, with their parsers and writers.
+//! Owns the serialised types: the world format and tasks, with their parsers and writers.
 //!
 //! Owns the serde derives, so that crates that run for each row compile without them. It does not check the
 //! meaning of a document; `diorama-seeds` does.

@@ -1,4 +1,4 @@
-//! The base: a frozen world, with the indexes and digests that make calls fast. All its states share it.
+//! Owns the base: a frozen world, with the indexes and digests that make calls fast. All its states share it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};

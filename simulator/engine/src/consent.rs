@@ -1,4 +1,4 @@
-//! The user consent that a policy rule requires before a call. Types only.
+//! Owns the user consent that a policy rule requires before a call. Types only.
 
 use diorama_seeds::model::{FieldId, ParameterId, ResourceId};
 use diorama_seeds::value::{Str, Value};

@@ -1,4 +1,4 @@
-//! The run of one call: the environment of its expressions, and the order of its steps.
+//! Owns the run of one call: the environment of its expressions, and the order of its steps.
 
 use std::fmt::Display;
 

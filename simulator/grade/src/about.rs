@@ -1,4 +1,4 @@
-//! The subjects of a refusal: the ids, names and values that its `about` may give.
+//! Owns the subjects of a refusal: the ids, names and values that its `about` may give.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The grader: the only judge of an episode.
+//! Owns the grader: the only judge of an episode.
 //!
 //! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval`
 //! and HTTP all call it. It must not read prose or a clock, or know the agent.

@@ -1,4 +1,5 @@
-//! The part that all protocols share: the tasks of a server, and its episodes by the callers' names for them.
+//! Owns the part that all protocols share: the tasks of a server, and its episodes by the callers' names for
+//! them.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A resources server of NeMo Gym: sessions by cookie, tools by path, rewards by `/verify`.
+//! Owns a resources server of NeMo Gym: sessions by cookie, tools by path, rewards by `/verify`.
 //!
 //! The client keeps only the cookies of the last reply, so every reply sets the session's cookie again. A
 //! model reads the whole body of a tool's reply, whatever its status.

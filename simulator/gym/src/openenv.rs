@@ -1,4 +1,4 @@
-//! An environment of OpenEnv: episodes over a WebSocket, over HTTP, or over its JSON-RPC form of MCP.
+//! Owns an environment of OpenEnv: episodes over a WebSocket, over HTTP, or over its JSON-RPC form of MCP.
 //!
 //! An action lists the tools or calls one. The observation is the tool's reply, including refusals. The
 //! reward is 0 until the user has nothing more to say, and then the grade's.

@@ -1,5 +1,5 @@
-//! An environment of the Open Reward Standard: sessions by header, tools by name, and rewards in the replies
-//! of tools.
+//! Owns an environment of the Open Reward Standard: sessions by header, tools by name, and rewards in the
+//! replies of tools.
 //!
 //! A caller chooses the name of a session, or gets one from `/create_session`. `/create` starts its episode.
 //! The call that ends the episode returns the reward. Later calls are refused.

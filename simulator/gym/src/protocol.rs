@@ -1,4 +1,4 @@
-//! The protocols and their names.
+//! Owns the protocols and their names.
 
 use std::fmt;
 use std::str::FromStr;

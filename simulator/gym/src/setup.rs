@@ -1,4 +1,4 @@
-//! The setup of an episode: the members of rows, resets and task specs that all protocols share.
+//! Owns the setup of an episode: the members of rows, resets and task specs that all protocols share.
 
 use diorama_sessions::{Kind, Problem};
 use serde::de::Error as _;

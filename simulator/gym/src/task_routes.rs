@@ -1,4 +1,4 @@
-//! The task routes of OpenEnv and ORS, with the same paths and bodies.
+//! Owns the task routes of OpenEnv and ORS, with the same paths and bodies.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The tasks of a server, numbered by split and position.
+//! Owns the tasks of a server, numbered by split and position.
 
 use std::collections::HashMap;
 

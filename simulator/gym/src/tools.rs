@@ -1,4 +1,4 @@
-//! The tools of episodes, parsed from OpenAI's function format.
+//! Owns the tools of episodes, parsed from OpenAI's function format.
 
 use diorama_seeds::agent_tools;
 use diorama_seeds::ending;

@@ -1,4 +1,4 @@
-//! The live session: the engine's session, its task, its messages and its memory use.
+//! Owns the live session: the engine's session, its task, its messages and its memory use.
 
 use std::sync::Arc;
 

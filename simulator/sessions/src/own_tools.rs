@@ -1,5 +1,5 @@
-//! The tools that a session offers beside its world's APIs: the conversation tools, and the tool that calls
-//! searched APIs.
+//! Owns the tools that a session offers beside its world's APIs: the conversation tools, and the tool that
+//! calls searched APIs.
 
 use diorama_seeds::agent_tools::{self, ASK_USER, CALL_API, CONFIRM};
 use diorama_seeds::ending::{self, FINISH};

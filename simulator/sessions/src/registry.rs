@@ -1,4 +1,4 @@
-//! The registry of live sessions, by their ids.
+//! Owns the registry of live sessions, by their ids.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};

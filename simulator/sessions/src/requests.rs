@@ -1,4 +1,4 @@
-//! The creation requests of sessions, and their limits.
+//! Owns the creation requests of sessions, and their limits.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! The sessions of a server: creation, fork, reset and end.
+//! Owns the sessions of a server: creation, fork, reset and end.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, MutexGuard};

@@ -1,4 +1,4 @@
-//! The limits of sessions, and their defaults.
+//! Owns the limits of sessions, and their defaults.
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The worlds of a server: their sources, and those that are ready to run.
+//! Owns the worlds of a server: their sources, and those that are ready to run.
 
 use std::any::Any;
 use std::num::NonZeroUsize;

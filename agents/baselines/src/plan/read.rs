@@ -1,4 +1,4 @@
-//! The parser of nested calls: strict for labels, lenient for a model's prose.
+//! Owns the parser of nested calls: strict for labels, lenient for a model's prose.
 
 use serde_json::{Map, Value as Json};
 

@@ -1,4 +1,4 @@
-//! The visible APIs under RestGPT's names: method and path, or the name of the tool.
+//! Owns the visible APIs under RestGPT's names: method and path, or the name of the tool.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! The executor (section 3.3 of the paper): the caller and the parser make the calls of an API plan.
+//! Owns the executor (section 3.3 of the paper): the caller and the parser make the calls of an API plan.
 //!
 //! It chooses no API. The plan names the APIs whose documents the caller sees.
 

@@ -1,4 +1,4 @@
-//! The planner, the API selector and the caller: their prompts and reply formats.
+//! Owns the planner, the API selector and the caller: their prompts and reply formats.
 
 use diorama_llm::json_in;
 use diorama_seeds::task::Call;

@@ -1,4 +1,4 @@
-//! The calculator of API-Bank: `+`, `-`, `*`, `/` and brackets.
+//! Owns the calculator of API-Bank: `+`, `-`, `*`, `/` and brackets.
 
 use std::iter::Peekable;
 use std::str::Chars;

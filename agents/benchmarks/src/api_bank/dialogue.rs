@@ -1,4 +1,4 @@
-//! The recorded dialogues of API-Bank.
+//! Owns the recorded dialogues of API-Bank.
 
 use std::path::Path;
 

@@ -136,8 +136,8 @@ pub(super) fn carried_out(
 }
 
 /// Returns the positions of wanted calls outside of the longest common subsequence of wanted and made calls.
-/// Of several such sequences, the one with the earliest wanted calls counts. `same` has a row for each wanted
-/// call and a column for each made one.
+/// If several sequences are longest, it takes the one with the earliest wanted calls. `same` has a row for
+/// each wanted call and a column for each made one.
 fn missed_in_order(same: &[Vec<bool>], made: usize) -> Vec<usize> {
     // The length of the longest common subsequence from a wanted and a made call on.
     let mut longest = vec![vec![0_usize; made + 1]; same.len() + 1];

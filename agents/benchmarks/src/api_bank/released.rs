@@ -1,4 +1,4 @@
-//! The rules of API-Bank's released evaluator: its comparison of calls, and its ROUGE-L.
+//! Owns the rules of API-Bank's released evaluator: its comparison of calls, and its ROUGE-L.
 //!
 //! It compares a call's arguments with the recorded ones, by rules for each API, and its reply with the
 //! recorded reply. Replies come from our world. A search is right if the nearest API or the keywords equal

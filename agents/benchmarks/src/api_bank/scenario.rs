@@ -1,4 +1,4 @@
-//! The scenarios of level 3: the user's knowledge, and the calls that solve the task.
+//! Owns the scenarios of level 3: the user's knowledge, and the calls that solve the task.
 
 use std::path::Path;
 

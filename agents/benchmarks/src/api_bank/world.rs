@@ -1,4 +1,4 @@
-//! The world: our APIs, with the benchmark's databases as records.
+//! Owns the world: our APIs, with the benchmark's databases as records.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The worlds of a benchmark run: a document's world with the queries' names, and another world as noise.
+//! Owns the worlds of a benchmark run: a document's world with the queries' names, and another world as
+//! noise.
 
 use std::path::Path;
 use std::sync::Arc;

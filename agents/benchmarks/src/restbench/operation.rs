@@ -1,5 +1,5 @@
-//! The operations of a document: the values of their parameters, and the records in their replies, as the
-//! document's world defines them.
+//! Owns the operations of a document: the values of their parameters, and the records in their replies, as
+//! the document's world defines them.
 
 use std::collections::BTreeSet;
 

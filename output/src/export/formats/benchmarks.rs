@@ -1,4 +1,4 @@
-//! The formats of two public datasets: xLAM and Reverse Chain.
+//! Owns the formats of two public datasets: xLAM and Reverse Chain.
 
 use std::ops::Range;
 

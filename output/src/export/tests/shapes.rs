@@ -1,4 +1,4 @@
-//! A whole row in each format, and the effect of options.
+//! Owns the tests of a whole row in each format, and of the effect of options.
 
 use serde_json::{Value as Json, json};
 

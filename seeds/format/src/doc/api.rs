@@ -1,4 +1,4 @@
-//! The part of the world format that describes APIs: parameters, behaviour, reply and phrases.
+//! Owns the part of the world format that describes APIs: parameters, behaviour, reply and phrases.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

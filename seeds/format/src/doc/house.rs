@@ -1,4 +1,5 @@
-//! The part of the world format that describes a domain's policy: numbers, and rules that no API enforces.
+//! Owns the part of the world format that describes a domain's policy: numbers, and rules that no API
+//! enforces.
 
 use std::collections::HashMap;
 

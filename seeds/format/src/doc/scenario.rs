@@ -1,4 +1,4 @@
-//! The part of the world format that describes scenarios: complete conversations with placeholders for
+//! Owns the part of the world format that describes scenarios: complete conversations with placeholders for
 //! values.
 
 use std::collections::HashMap;

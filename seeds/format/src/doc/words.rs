@@ -1,4 +1,4 @@
-//! The closed vocabularies of the world format, as enums.
+//! Owns the closed vocabularies of the world format, as enums.
 //!
 //! A word outside of its vocabulary is refused at its position, with the list of allowed words. The JSON
 //! Schema lists the words, too. The compiled model uses the same enums.

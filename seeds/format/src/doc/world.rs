@@ -1,4 +1,4 @@
-//! The world document: its domains and their resources.
+//! Owns the world document: its domains and their resources.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -239,8 +239,8 @@ fn conditions_over_items_carry_their_index() {
         index("item.doctor_id == 11 && item.visit_id == 'V-1'"),
         found("visit_id", "Literal(String(\"V-1\"))")
     );
-    // None of these can use an index: no conjunct, no equality, the item on both sides, another numeric kind,
-    // or a value that may fail.
+    // No index helps: no conjunct, no equality, the item on both sides, another numeric kind, or a value that
+    // may fail.
     for source in [
         "item.doctor_id == 11 || item.paid > 1",
         "item.doctor_id != 11",

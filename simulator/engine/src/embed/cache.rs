@@ -1,4 +1,4 @@
-//! A file cache of vectors from a slow model.
+//! Owns a file cache of vectors from a slow model.
 //!
 //! The file has the vectors of one model, by hash of their texts. It is read as a whole. New vectors are
 //! written to a temporary file, which then replaces it. A damaged file, or one of another model, counts as

@@ -1,4 +1,4 @@
-//! The interface between searches and models, and vector arithmetic.
+//! Owns the interface between searches and models, and vector arithmetic.
 
 use std::sync::Arc;
 

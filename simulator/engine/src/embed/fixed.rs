@@ -1,4 +1,4 @@
-//! The compiled-in model: one vector per token; a text gets the mean of its tokens.
+//! Owns the compiled-in model: one vector per token; a text gets the mean of its tokens.
 
 use std::sync::{Arc, LazyLock};
 

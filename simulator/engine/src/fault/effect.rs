@@ -1,4 +1,4 @@
-//! The effects of faults on replies.
+//! Owns the effects of faults on replies.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! The session: an isolated copy of a world, and the calls on it.
+//! Owns the session: an isolated copy of a world, and the calls on it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

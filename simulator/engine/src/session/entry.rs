@@ -1,4 +1,4 @@
-//! The log entry of a call, with its reply and changes.
+//! Owns the log entry of a call, with its reply and changes.
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;

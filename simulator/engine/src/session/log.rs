@@ -1,4 +1,4 @@
-//! The log of a session: its calls with replies, without replies, or only their number.
+//! Owns the log of a session: its calls with replies, without replies, or only their number.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The memo: results of calls that were made on the same state before.
+//! Owns the memo: results of calls that were made on the same state before.
 //!
 //! The engine is a pure function of state and call, so results can be reused. Mutants and variants of one
 //! reference solution share most of their calls. A proof by replay must not use a memo.

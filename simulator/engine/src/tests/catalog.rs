@@ -1,4 +1,4 @@
-//! The catalog's worlds: no call makes a world fail.
+//! Owns the tests of the catalog's worlds: no call makes a world fail.
 
 use std::collections::BTreeSet;
 

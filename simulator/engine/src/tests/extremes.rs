@@ -1,4 +1,5 @@
-//! The catalog's worlds with extreme arguments: no call makes a world fail, and far days select correctly.
+//! Owns the tests of the catalog with extreme arguments: no call makes a world fail, and far days select
+//! correctly.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! A hit of the tool search.
+//! Owns a hit of the tool search.
 
 use diorama_seeds::model::ApiId;
 

@@ -1,4 +1,4 @@
-//! The tool index: the schemas and search indexes of a world's APIs, built once per base.
+//! Owns the tool index: the schemas and search indexes of a world's APIs, built once per base.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! The versions of the search for tools.
+//! Owns the versions of the search for tools.
 
 /// The version of `ToolSearcher`. A version never changes, so that recorded rows replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

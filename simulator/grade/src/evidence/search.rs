@@ -1,4 +1,4 @@
-//! The search for a world that fits the replies of an episode and contradicts an answer.
+//! Owns the search for a world that fits the replies of an episode and contradicts an answer.
 //!
 //! Replies tell an answer if no world that fits them contradicts it. The search alters one record at a time.
 //! Each alteration that changes the answer must also change a reply that the agent got. The engine replays
@@ -90,8 +90,8 @@ impl Search<'_> {
         if !all {
             return false;
         }
-        // Of records that no reply shows, only the fields found so far are altered. All fields are altered if
-        // none was found.
+        // In records that no reply shows, it alters only the fields found so far, or all fields if none was
+        // found.
         let fields = std::mem::take(&mut findings.fields);
         let all = self.standard == Standard::Thorough || fields.is_empty();
         let tried = if all { Tried::All } else { Tried::Fields(&fields) };

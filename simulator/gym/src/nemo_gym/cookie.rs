@@ -1,4 +1,4 @@
-//! The cookie with a session's id.
+//! Owns the cookie with a session's id.
 
 use axum::body::Body;
 use axum::http::header::{COOKIE, HeaderValue, SET_COOKIE};

@@ -1,4 +1,4 @@
-//! The environment that the routes and sockets share.
+//! Owns the environment that the routes and sockets share.
 
 use std::sync::Arc;
 

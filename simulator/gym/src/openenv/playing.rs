@@ -1,4 +1,4 @@
-//! A running episode: reset, steps and state, for sockets and HTTP.
+//! Owns a running episode: reset, steps and state, for sockets and HTTP.
 
 use diorama_sessions::{Kind, Problem};
 use serde_json::{Map, Value as Json};

@@ -1,4 +1,4 @@
-//! The schemas of actions, observations and states, and the OpenAPI document of the routes.
+//! Owns the schemas of actions, observations and states, and the OpenAPI document of the routes.
 
 use serde_json::{Map, Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! The first calls of a developer: list, create, read back, update, delete, page, filter.
+//! Owns the tests of the first calls of a developer: list, create, read back, update, delete, page, filter.
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! The entries of the database and their keys: heads of sessions, and events.
+//! Owns the entries of the database and their keys: heads of sessions, and events.
 
 use diorama_seeds::task::Call;
 use serde::{Deserialize, Serialize};

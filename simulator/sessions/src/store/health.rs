@@ -1,4 +1,5 @@
-//! The health of the state folder: if it can be written, and the entries to restore before it is used again.
+//! Owns the health of the state folder: if it can be written, and the entries to restore before it is used
+//! again.
 //!
 //! A full disk is temporary: failed writes were not acknowledged, and the folder is reopened once there is
 //! space. A failed flush is permanent. The kernel may have dropped the data, and a second flush would succeed

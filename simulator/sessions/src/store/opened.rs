@@ -1,4 +1,4 @@
-//! The open database of a state folder.
+//! Owns the open database of a state folder.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The owner of a state folder: a file beside the database with the name of the node. The session ids contain
-//! that name.
+//! Records the owner of a state folder: a file beside the database with the name of the node. The session ids
+//! contain that name.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
