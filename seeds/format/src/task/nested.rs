@@ -27,7 +27,7 @@ pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
 pub struct NestedCall {
     /// The call with its arguments. An argument from a reply is the label of the call that gave it.
     pub label: String,
-    /// False if the label, or that of a call inside of it, exceeds [`MAX_LABEL_BYTES`] and is abbreviated.
+    /// False if the label, or that of a call inside of it, exceeds `MAX_LABEL_BYTES` and is abbreviated.
     pub is_whole: bool,
     /// Positions of this call and of the calls inside of it, among all reference calls.
     pub calls: BTreeSet<usize>,
