@@ -1,6 +1,7 @@
 //! `README.md`: the dataset card, for people and for the Hugging Face hub.
 //!
-//! A function of the manifest alone, so that it has the same bytes wherever and however the dataset was made.
+//! The card is a function of the manifest alone, so its bytes do not depend on where or how the dataset was
+//! made.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,24 +12,24 @@ use crate::columns;
 use crate::manifest::{LICENSES, Manifest};
 use crate::row::Split;
 
-/// Domains shown by name; the manifest has them all.
+/// Maximum number of domains in the card. The manifest has all of them.
 const DOMAINS_SHOWN: usize = 20;
 
-/// Sources shown by name.
+/// Maximum number of sources in the card.
 const SOURCES_SHOWN: usize = 50;
-/// Licences in a table, at most.
+/// Maximum number of licences in the card.
 const LICENSES_SHOWN: usize = 40;
 
-/// Longest name of a licence that is none of the hub's.
+/// Maximum number of characters in the name of a licence that the hub does not know.
 const MAX_NAME_CHARS: usize = 100;
 
-/// Licences the hub knows, by their SPDX identifier in lower case, without `-only` and `-or-later`.
+/// The hub's licence names: lower-case SPDX identifiers, without `-only` and `-or-later`.
 const HUB_LICENSES: &str = "\
     apache-2.0 mit cc0-1.0 cc-by-4.0 cc-by-sa-4.0 cc-by-nc-4.0 bsd-2-clause bsd-3-clause odc-by pddl \
     unlicense isc agpl-3.0 gpl-2.0 gpl-3.0 lgpl-2.1 lgpl-3.0 mpl-2.0 epl-2.0 cc-by-2.0 cc-by-3.0 \
     cc-by-sa-3.0 cc-by-nc-sa-4.0 cc-by-nd-4.0 cc-by-nc-nd-4.0 bsl-1.0 zlib";
 
-/// The card's text.
+/// Returns the text of the card.
 pub fn render(manifest: &Manifest) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail, so results are dropped throughout.
@@ -72,7 +73,7 @@ fn write_front_matter(text: &mut String, manifest: &Manifest) {
     text.push_str("---\n\n");
 }
 
-/// The text of the file that the card links to where the hub knows no name for the licence; none where it does.
+/// Returns the licence file that the card links to, or none if the hub has a name for the licence.
 pub fn render_licenses(manifest: &Manifest) -> Option<String> {
     if find_hub_license(manifest).is_some() {
         return None;
@@ -156,14 +157,14 @@ fn write_counts(text: &mut String, manifest: &Manifest) {
     write_most(text, "domain", &counts.domains, DOMAINS_SHOWN);
 }
 
-/// Those with the most dialogues first.
+/// Sorts by the number of dialogues, the most first.
 fn sort_by_count(counts: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
     let mut all: Vec<(&String, &u64)> = counts.iter().collect();
     all.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
     all
 }
 
-/// A table of those with the most dialogues.
+/// Writes a table of the `shown` entries with the most dialogues.
 fn write_most(text: &mut String, name: &str, counts: &BTreeMap<String, u64>, shown: usize) {
     if counts.is_empty() {
         return;
@@ -176,21 +177,22 @@ fn write_most(text: &mut String, name: &str, counts: &BTreeMap<String, u64>, sho
     }
 }
 
-/// The hub's name of the only licence of a dataset; none if it has several, or the hub has no name for it.
+/// Returns the hub's name of a dataset's only licence. Returns none if there are several, or if the hub has
+/// no name for it.
 fn find_hub_license(manifest: &Manifest) -> Option<&'static str> {
     let mut licenses = manifest.counts.licenses.keys();
     let license = licenses.next().filter(|_| licenses.next().is_none())?;
     find_hub_name(license)
 }
 
-/// The hub's name of an SPDX identifier: `agpl-3.0` for `AGPL-3.0-only`.
+/// Returns the hub's name of an SPDX identifier. Example: `agpl-3.0` for `AGPL-3.0-only`.
 fn find_hub_name(license: &str) -> Option<&'static str> {
     let lower = license.to_lowercase();
     let bare = lower.strip_suffix("-only").or_else(|| lower.strip_suffix("-or-later")).unwrap_or(&lower);
     HUB_LICENSES.split(' ').find(|name| *name == bare)
 }
 
-/// A licence as an identifier of the hub: lower-case letters, digits, dots and hyphens.
+/// Returns a licence as an identifier for the hub: lower-case letters, digits, dots and hyphens.
 fn make_identifier(license: &str) -> String {
     let plain = license.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { ' ' });
     plain.collect::<String>().to_lowercase().split_whitespace().collect::<Vec<_>>().join("-")
@@ -241,7 +243,7 @@ fn write_table<'a>(
     text.push('\n');
 }
 
-/// Text in a table's cell: names come from worlds, and a world may be anybody's.
+/// Escapes text for a table cell. Names come from worlds, which anybody may write.
 fn escape_cell(text: &str) -> String {
     text.chars()
         .flat_map(|character| match character {

@@ -1,4 +1,4 @@
-//! The columns of a row: their names, types and meanings, once.
+//! Owns the columns of a row: the single definition of their names, types and meanings.
 //!
 //! The Arrow schema, the encoder, the decoder, the checks of a row, `docs/dataset-columns.md`, the card's table and
 //! `diorama schema dialogue` all read [`COLUMNS`].
@@ -11,35 +11,36 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::row::{Dialogue, UnknownName, ability_name, parse_ability};
 
-/// Version of the columns and of the folder. Version 2 had the same columns, a JSON file for each world and no structured rows;
-/// version 1 is translated when it is read (`older`). A reader refuses others.
+/// Version of the columns and of the folder layout. Version 2 had the same columns, a JSON file per world,
+/// and no structured rows. Module `older` translates version 1 when it is read. Readers refuse other
+/// versions.
 pub const SCHEMA_VERSION: u32 = 3;
 
-/// The versions whose files have these columns.
+/// The versions whose files have the present columns.
 pub(crate) const SAME_COLUMNS: [u32; 2] = [2, SCHEMA_VERSION];
 
-/// A kind of rows: which columns a file has.
+/// A kind of row file, which decides about its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// All columns, in `data/`.
     Dialogues,
-    /// Those that a trainer of whole dialogues reads, in `structured/`.
+    /// The columns for trainers of whole dialogues, in `structured/`.
     Structured,
 }
 
 impl Table {
-    /// The kind of rows in a file, by its name.
+    /// Returns the kind of a row file by its name.
     pub(crate) fn of_file(name: &str) -> Self {
         if name.starts_with("structured/") { Self::Structured } else { Self::Dialogues }
     }
 
-    /// The columns, in order.
+    /// Returns the columns, in order.
     pub(crate) fn columns(self) -> &'static [Column] {
         const NAMES: [&str; 9] =
             ["id", "split", "ability", "tags", "domains", "tools", "messages", "license", "source"];
         static STRUCTURED: LazyLock<Vec<Column>> = LazyLock::new(|| {
             let columns = COLUMNS.into_iter().filter(|column| NAMES.contains(&column.field.name));
-            // Each row has a `finish` of its own among its tools.
+            // Each structured row has its own `finish` tool, so `tools` does not repeat.
             columns
                 .map(|column| Column {
                     is_repetitive: column.is_repetitive && column.field.name != "tools",
@@ -53,7 +54,7 @@ impl Table {
         }
     }
 
-    /// The Arrow schema of a row. List items are called `element`, as the Parquet specification has it.
+    /// Returns the Arrow schema of a row. List items are named `element`, as in the Parquet specification.
     pub fn schema(self) -> SchemaRef {
         static DIALOGUES: LazyLock<SchemaRef> = LazyLock::new(|| schema_of(&COLUMNS));
         static STRUCTURED: LazyLock<SchemaRef> = LazyLock::new(|| schema_of(Table::Structured.columns()));
@@ -71,9 +72,9 @@ pub struct Column {
     pub field: Member,
     /// Access to the value in a row.
     pub(crate) cell: Cell,
-    /// Few different texts recur: they get a dictionary that holds them all.
+    /// True if the column repeats few values, which then share a dictionary.
     pub(crate) is_repetitive: bool,
-    /// An empty text is refused.
+    /// True if an empty string is refused.
     pub(crate) is_needed: bool,
 }
 
@@ -109,16 +110,16 @@ pub enum Kind {
     ToolCalls,
 }
 
-/// Reads and writes the value of a column in a row.
+/// Getter and setter of a column's value in a row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Cell {
-    /// A text that is always there.
+    /// A string that is never null.
     Text(fn(&Dialogue) -> &str, fn(&mut Dialogue, String) -> Result<(), UnknownName>),
-    /// A text that can be null.
+    /// A string that may be null.
     Optional(fn(&Dialogue) -> &Option<String>, fn(&mut Dialogue, Option<String>)),
-    /// A number that is always there.
+    /// A number that is never null.
     Number(fn(&Dialogue) -> u32, fn(&mut Dialogue, u32)),
-    /// A number that can be null.
+    /// A number that may be null.
     OptionalNumber(fn(&Dialogue) -> Option<u32>, fn(&mut Dialogue, Option<u32>)),
     /// A list of texts.
     Texts(fn(&Dialogue) -> &Vec<String>, fn(&mut Dialogue, Vec<String>)),
@@ -148,7 +149,7 @@ impl Column {
     }
 }
 
-/// A column of the row's member of the same name, which holds text.
+/// Defines a text column for the row's field of the same name.
 macro_rules! text {
     ($name:ident, $kind:ident, $meaning:literal) => {
         Column::new(
@@ -278,12 +279,12 @@ fn schema_of(columns: &[Column]) -> SchemaRef {
     Arc::new(Schema::new(fields(columns.iter().map(|column| column.field))))
 }
 
-/// The Arrow fields of a message.
+/// Returns the Arrow fields of a message.
 pub(crate) fn message_fields() -> Fields {
     fields(MESSAGE)
 }
 
-/// The Arrow fields of a call.
+/// Returns the Arrow fields of a call.
 pub(crate) fn call_fields() -> Fields {
     Fields::from(vec![
         Field::new("id", DataType::Utf8, false),
@@ -292,7 +293,7 @@ pub(crate) fn call_fields() -> Fields {
     ])
 }
 
-/// The Arrow fields of a called function.
+/// Returns the Arrow fields of a called function.
 pub(crate) fn function_fields() -> Fields {
     Fields::from(vec![
         Field::new("name", DataType::Utf8, false),
@@ -300,12 +301,12 @@ pub(crate) fn function_fields() -> Fields {
     ])
 }
 
-/// The field of a list's items.
+/// Returns the Arrow field of list items.
 pub(crate) fn element(item: DataType) -> Arc<Field> {
     Arc::new(Field::new("element", item, false))
 }
 
-/// JSON Schema of a row as one JSON object (a line of `dataset export --format jsonl`).
+/// Returns the JSON Schema of a row as one JSON object (a line of `dataset export --format jsonl`).
 pub fn json_schema() -> Json {
     let mut schema = object_schema(&COLUMNS.map(|column| column.field));
     if let Some(members) = schema.as_object_mut() {
@@ -316,7 +317,7 @@ pub fn json_schema() -> Json {
     schema
 }
 
-/// The column table in Markdown, as the card and the documentation show it.
+/// Returns the column table in Markdown, for the card and the documentation.
 pub fn markdown() -> String {
     let mut text = String::from("| column | type | holds |\n| --- | --- | --- |\n");
     table_rows(&mut text, &COLUMNS.map(|column| column.field));
@@ -420,8 +421,8 @@ mod tests {
     use crate::row::{Dialogue, Split};
     use crate::rows::samples::sample;
 
-    /// `docs/dataset-columns.md` is written here. The test fails once when it was out of date, so that nobody forgets to
-    /// commit it.
+    /// This test writes `docs/dataset-columns.md`. It fails once if the file was out of date, so that the
+    /// change is committed.
     #[test]
     fn the_column_documentation_is_up_to_date() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/dataset-columns.md");
@@ -454,7 +455,7 @@ mod tests {
         for name in all {
             assert!(message.get(name).is_some(), "the schema lacks `{name}`");
         }
-        // Members that rows leave out when they are null may be left out by the schema too.
+        // Rows may omit null members, so the schema must not require them.
         let required = schema["properties"]["messages"]["items"]["required"].clone();
         assert_eq!(required, serde_json::json!(["role", "train"]));
         assert!(serde_json::from_value::<Dialogue>(row).is_ok());

@@ -1,10 +1,11 @@
-//! Writing a dataset: whole, sharded or resumed, with the same bytes in the end.
+//! Writes a dataset, whole, sharded or resumed. The bytes are the same in all cases.
 //!
-//! The caller makes rows; this makes files. A [`DatasetWriter`] opens the location, says which files are still to be
-//! made, and writes card and manifest when all files are there. [`drive`](DatasetWriter::drive) runs
-//! the whole of it over threads. Until the dataset is complete it has a `.progress` folder beside `data`:
+//! The caller makes rows; this module writes files. A [`DatasetWriter`] opens the location, lists the files
+//! still to be made, and writes card and manifest after the last file. [`drive`](DatasetWriter::drive) runs
+//! all of it over threads. Until the dataset is complete, the location has a folder `.progress` beside
+//! `data`:
 //!
-//! - `run.json`: what the run is, so that other runs, shards and `--resume` can tell whether they are the same one;
+//! - `run.json`: the record of the run. Other runs, shards and `--resume` compare themselves with it.
 //! - `{file}.json`: one per finished file, with its checksum, counts and funnel;
 //! - `shard-{i}-of-{k}.json`: the marker of a finished shard, with all of that; [`merge`](crate::merge) reads markers;
 //! - `shard-{i}-of-{k}.lock`: held while a process writes into a local folder.

@@ -1,8 +1,8 @@
-//! `documents.json`: what each document of a folder gave a dataset.
+//! `documents.json`: the results of each document of a folder.
 //!
-//! A run knows the documents before its first row, and their rows when it ends. The reports stand under `.progress` until then,
-//! where every shard finds the same ones; [`complete`] adds the counts of the finished files. It has no times and no paths of
-//! the machine.
+//! A run knows its documents before its first row, and their rows at its end. Until then the reports are
+//! under `.progress`, where every shard finds the same ones. [`complete`] adds the counts of the finished
+//! files. The file has no times and no paths of the machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,80 +14,80 @@ use crate::storage::Storage;
 
 /// The file's name.
 pub const DOCUMENTS: &str = "documents.json";
-/// The folder, below the location, of what a run keeps of its documents until it ends.
+/// The folder for files that a run keeps about its documents until it ends.
 pub const KEPT: &str = ".progress/documents";
-/// The reports without counts, while the run goes on.
+/// The reports without counts, during the run.
 pub(crate) const REPORTS: &str = ".progress/documents.json";
-/// Bytes of the reports, at most.
+/// Maximum bytes of the reports.
 const MAX_BYTES: u64 = 512 << 20;
-/// The reason of an operation that scenarios call and no row does.
+/// The reason for an operation that scenarios call, but no row does.
 pub const NO_TURN: &str = "its scenarios had no turn, or lost every try";
 
-/// What is known of a document, and what rows came of it.
+/// The properties of a document, and its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DocumentReport {
-    /// Its path below the folder that was named, with `/`.
+    /// Its path below the input folder, with `/`.
     pub document: String,
     /// The name of its domain; empty if it has no world.
     pub name: String,
-    /// Who offers the API.
+    /// The provider of the API.
     pub provider: String,
-    /// Which of the provider's APIs it is.
+    /// The name of the API among the provider's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service: Option<String>,
-    /// The version that it states.
+    /// The version that the document states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The licence of its rows.
     pub license: String,
     /// The source of its rows.
     pub source: String,
-    /// The split of its rows; none if no row is asked of it.
+    /// The split of its rows, or none if no row is requested from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub split: Option<Split>,
-    /// Operations of its world.
+    /// Number of operations of its world.
     pub operations: u64,
     /// Operations by the level that their behaviour reaches.
     pub fidelity: BTreeMap<String, u64>,
-    /// Notes on what is not served as the document says.
+    /// Number of notes on differences between document and world.
     pub notes: u64,
-    /// Operations for which scenarios were written.
+    /// Number of operations with scenarios.
     pub askable: u64,
-    /// Rows asked of it.
+    /// Number of requested rows.
     pub share: u64,
-    /// Rows that it gave.
+    /// Number of rows made.
     pub rows: u64,
-    /// Operations that rows call, with the number of those rows.
+    /// Operations that rows call, with the number of such rows.
     pub asked: BTreeMap<String, u64>,
-    /// Operations that no row calls, by the reason.
+    /// Operations that no row calls, by reason.
     pub unasked: BTreeMap<String, Vec<String>>,
-    /// The reason why it has no world, or why making its rows ended early.
+    /// The reason for which it has no world, or for which its rows ended early.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-/// The rows of one document among those of a batch, a file or a run.
+/// The rows of one document in a batch, a file or a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DocumentRows {
-    /// Rows made for it.
+    /// Number of rows made from it.
     pub rows: u64,
-    /// Rows that call each of its operations.
+    /// Number of rows that call each of its operations.
     pub operations: BTreeMap<String, u64>,
-    /// The reasons why rows of it could not be made.
+    /// The reasons for which rows could not be made.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub failures: BTreeSet<String>,
 }
 
-/// The rows of documents, by the names of their domains.
+/// The rows of documents, by domain name.
 pub type RowsByDocument = BTreeMap<String, DocumentRows>;
 
-/// Reads the reports of the documents of a dataset, or of a run that goes on, in which they have no counts yet; none where there are
-/// no documents.
+/// Reads the document reports of a dataset or of an unfinished run. The latter have no counts yet. Returns
+/// none if there are no documents.
 ///
 /// # Errors
-/// When they are not reports.
+/// Returns an error if they are not reports.
 pub fn read(storage: &Storage) -> Result<Option<Vec<DocumentReport>>, MetadataError> {
     match read_reports(storage, DOCUMENTS)? {
         Some(reports) => Ok(Some(reports)),

@@ -1,7 +1,7 @@
-//! A dataset as JSON lines, in the formats that trainers and benchmarks read.
+//! Exports a dataset as JSON lines, in the formats of trainers and benchmarks.
 //!
-//! A row is read once (`conversation`), its endings and its searches are rendered as was asked for, and a format writes
-//! it. `docs/exports.md` lists what each format holds, where its definition stands, and what it has no place for.
+//! Module `conversation` parses a row once. Then its endings and searches are rendered as requested, and a
+//! format writes it. `docs/exports.md` lists the content, the definition and the limits of each format.
 
 mod conversation;
 mod damage;
@@ -29,33 +29,35 @@ use crate::storage::local::{self, PartFile};
 /// The counts of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Rows read.
+    /// Number of rows read.
     pub rows: u64,
-    /// Lines written; some formats have several for a row.
+    /// Number of lines written. Some formats have several per row.
     pub lines: u64,
-    /// Rows that the format has no line for, such as pairs of a row that calls nothing, and rows with a fault.
+    /// Number of rows without a line, such as preference pairs of a row without calls, and rows with a fault.
     pub left_out: u64,
-    /// Goals without a line, of rows that have one; only [`Format::ReverseChain`] has a line for each goal.
+    /// Number of goals without a line in rows with lines. Only [`Format::ReverseChain`] has one line per
+    /// goal.
     pub goals_left_out: u64,
     /// The fault of the first row that has one.
     pub fault: Option<RowFault>,
 }
 
-/// What is exported.
+/// The source of an export.
 pub struct Source<'a> {
     /// The dataset.
     pub folder: &'a Folder,
-    /// Its rows that are taken.
+    /// The selected rows.
     pub selection: &'a Selection,
-    /// Lists their mutants, for pairs.
+    /// Lists the mutants of a row, for preference pairs.
     pub list_mutants: ListMutants<'a>,
 }
 
-/// Writes the selected rows to a file, whose folder is made where it is missing. The file is there in full or not at all. It replaces an earlier file, unless no row
-/// is selected: then nothing is written.
+/// Writes the selected rows to a file, as a whole or not at all. Makes its folder where it is missing. Replaces an
+/// earlier file, unless no row is selected: then writes nothing.
 ///
 /// # Errors
-/// When the format has no place for an option, when rows cannot be read or when the file cannot be written.
+/// Returns an error if the format does not support an option, if rows cannot be read, or if the file cannot
+/// be written.
 pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Exported, ExportError> {
     if out.is_dir() {
         return Err(ExportError::IsFolder(out.display().to_string()));

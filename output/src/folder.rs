@@ -1,8 +1,8 @@
-//! A finished dataset's folder, read: its manifest, its rows, and whether all of it is as the manifest says.
+//! Reads a finished dataset: its manifest and rows, and the check of both.
 //!
-//! This is the half of `verify` that needs no world: [`Folder::check_files`] compares bytes, [`Folder::check_row`] and
-//! a [`Tally`] compare rows with the manifest. Replaying is the caller's; it reads the rows part by part, on as many
-//! threads as it likes:
+//! This is the half of `verify` that needs no world. [`Folder::check_files`] compares bytes.
+//! [`Folder::check_row`] and a [`Tally`] compare rows with the manifest. The caller replays rows, and reads
+//! the parts on any number of threads:
 //!
 //! ```no_run
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,7 @@
-//! The funnel of the proposed tasks, and counts over the written rows.
+//! Owns the funnel of the proposed tasks, and counts over the written rows.
 //!
-//! Sums over batches, then files, then shards: ordered maps and whole numbers, so that the order of adding up
-//! cannot show.
+//! Counts are summed over batches, files and shards. Ordered maps and integers make the sums independent of
+//! the order.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::row::{Dialogue, ability_name};
 use crate::skeleton::sources_called;
 
-/// The filter funnel: tasks proposed, dropped by each gate and why, written.
+/// The filter funnel: proposed tasks, dropped tasks by gate and reason, and written rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Funnel {
     /// Attempts made.
     pub proposed: u64,
-    /// Attempts dropped, by gate and reason. Reasons are a small fixed set of names, not sentences about a row.
+    /// Attempts dropped, by gate and reason. Reasons are names from a small fixed set.
     pub dropped: BTreeMap<String, BTreeMap<String, u64>>,
     /// Rows for which no attempt passed. The writer counts them.
     pub exhausted: u64,
@@ -29,15 +29,15 @@ pub struct Funnel {
     pub models: BTreeMap<String, ModelUse>,
 }
 
-/// The use that a step made of a chat model: whole replies, as the server counted them.
+/// The use of a chat model in one step. Only complete replies count, as reported by the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ModelUse {
     /// Replies.
     pub replies: u64,
-    /// Tokens that were sent.
+    /// Tokens in requests.
     pub input_tokens: u64,
-    /// Tokens that came back.
+    /// Tokens in replies.
     pub output_tokens: u64,
 }
 
@@ -54,11 +54,11 @@ impl ModelUse {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mutants {
-    /// They made the checks fail, as they should.
+    /// Mutants that failed the checks, as they should.
     pub killed: u64,
-    /// They passed although they changed something; their rows were dropped.
+    /// Mutants that passed the checks although they changed something. Their rows were dropped.
     pub survived: u64,
-    /// They changed nothing that matters, by facts of the engine.
+    /// Mutants that changed nothing relevant, according to the engine.
     pub equivalent: u64,
 }
 
@@ -66,11 +66,11 @@ pub struct Mutants {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Rows.
+    /// Number of rows.
     pub dialogues: u64,
-    /// Calls in messages, searches for tools among them.
+    /// Number of calls in messages, including tool searches.
     pub calls: u64,
-    /// User turns.
+    /// Number of user turns.
     pub turns: u64,
     /// Rows by split.
     pub splits: BTreeMap<String, u64>,
@@ -80,7 +80,7 @@ pub struct Counts {
     pub domains: BTreeMap<String, u64>,
     /// Rows by tag; a row can have several.
     pub tags: BTreeMap<String, u64>,
-    /// Rows that call each API, `ToolSearcher` aside.
+    /// Rows that call each API, without `ToolSearcher`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub apis: BTreeMap<String, u64>,
     /// Rows whose reference calls an API, by its source: `domain.Api`.
@@ -88,7 +88,7 @@ pub struct Counts {
     pub sources_called: BTreeMap<String, u64>,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
-    /// Rows by what their worlds were made from.
+    /// Rows by the source of their world.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, u64>,
 }
@@ -105,7 +105,7 @@ impl Funnel {
         *reasons.entry(reason.to_owned()).or_default() += 1;
     }
 
-    /// Attempts dropped, by gate: `dropped{gate: n}` of `generate --json`.
+    /// Returns the dropped attempts by gate: `dropped{gate: n}` of `generate --json`.
     pub fn dropped_by_gate(&self) -> BTreeMap<String, u64> {
         self.dropped.iter().map(|(gate, reasons)| (gate.clone(), reasons.values().sum())).collect()
     }
@@ -154,7 +154,7 @@ impl Counts {
         called.dedup();
         called.into_iter().filter(|name| *name != "ToolSearcher").for_each(|name| bump(&mut self.apis, name));
         sources_called(row).iter().for_each(|source| bump(&mut self.sources_called, source));
-        // A tag listed twice is still one row that has it.
+        // A tag that is listed twice counts once.
         for (index, name) in row.tags.iter().enumerate() {
             if !row.tags.iter().take(index).any(|earlier| earlier == name) {
                 bump(&mut self.tags, name);

@@ -1,4 +1,4 @@
-//! The format of a dataset, and reading and writing datasets on disk.
+//! The dataset format: reads and writes datasets.
 //!
 //! Owns the row ([`row::Dialogue`]), its Parquet form ([`rows`]), the plan of rows, batches and files ([`plan`]),
 //! writing with resume and shards ([`dataset`]), [`merge`], the manifest and the dataset card, the integrity half

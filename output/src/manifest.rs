@@ -1,4 +1,4 @@
-//! `manifest.json`: what a dataset is made of, written last. A dataset exists when it does.
+//! `manifest.json`: the content of a dataset. It is written last, so a dataset exists when its manifest does.
 //!
 //! It does not depend on the execution of the run: it has no times, threads, shards or paths of the machine.
 
@@ -19,14 +19,15 @@ use crate::storage::{Fingerprint, Storage, StorageError};
 pub const MANIFEST: &str = "manifest.json";
 /// The dataset card's name.
 pub const CARD: &str = "README.md";
-/// The licences of a dataset whose card cannot name one: the card links to it.
+/// The licence file, for datasets whose card cannot name the licence.
 pub const LICENSES: &str = "LICENSE.md";
-/// The folder of what the steps of a run with a model came to. It is no part of the dataset: no checksum covers it.
+/// The folder of intermediate results of a run with a model. It is not part of the dataset, and no checksum
+/// covers it.
 pub const STEPS: &str = "steps";
-/// The report on a run with a model; no part of the dataset either.
+/// The report on a run with a model. It is not part of the dataset.
 pub const QUALITY: &str = "quality.json";
 
-/// Metadata larger than this is refused before it is parsed.
+/// Maximum bytes of a metadata file.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// The identity of a run: the same identity gives the same bytes.
@@ -36,7 +37,7 @@ pub struct Identity {
     pub versions: Versions,
     /// The seed.
     pub seed: u64,
-    /// Everything else the rows depend on, by name. Paths, threads and shards have no place here.
+    /// All other settings that the rows depend on, by name. Paths, threads and shards are excluded.
     pub config: BTreeMap<String, Json>,
     /// True if benchmark worlds were allowed.
     pub benchmark: bool,
@@ -59,16 +60,16 @@ pub struct RunRecord {
     pub shards: u32,
 }
 
-/// Versions of what made the rows. `verify` refuses what it cannot reproduce.
+/// Versions of the components that made the rows. `verify` refuses versions that it cannot reproduce.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Versions {
-    /// Of the engine that ran the calls.
+    /// Version of the engine.
     pub engine: String,
-    /// Of the grader.
+    /// Version of the grader.
     pub grader: String,
-    /// Of the search inside a session.
+    /// Version of the search in sessions.
     pub search: String,
-    /// Of the pipeline.
+    /// Version of the generator.
     pub generator: String,
 }
 
@@ -89,24 +90,24 @@ pub struct Manifest {
     pub seed: u64,
     /// The other settings that the rows depend on, by name.
     pub config: BTreeMap<String, Json>,
-    /// [`config_hash`] of it.
+    /// The [`config_hash`] of `config`.
     pub config_hash: String,
-    /// True if benchmark worlds were allowed: such rows are no training data.
+    /// True if benchmark worlds were allowed. Such rows must not be used for training.
     pub benchmark: bool,
     /// The layout.
     pub plan: PlanSizes,
-    /// [`Plan::digest`](crate::plan::Plan::digest).
+    /// The digest of the plan ([`Plan::digest`](crate::plan::Plan::digest)).
     pub plan_hash: String,
     /// Counts over the rows.
     pub counts: Counts,
-    /// Different sequences of APIs called; see [`skeleton`](crate::skeleton).
+    /// Number of different API sequences; see [`skeleton`](crate::skeleton).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skeletons: Option<u64>,
     /// The funnel of the proposed tasks.
     pub funnel: Funnel,
     /// BLAKE3 of each world that a row names.
     pub worlds: BTreeMap<String, String>,
-    /// Every file of the folder but this one, by its name with `/`.
+    /// Every file of the folder except this one, by name with `/`.
     pub files: BTreeMap<String, FileEntry>,
 }
 
@@ -117,15 +118,15 @@ pub struct FileEntry {
     pub size: u64,
     /// BLAKE3 of its bytes, in hexadecimal.
     pub blake3: String,
-    /// Rows, in a file of rows.
+    /// Number of rows, for a row file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<u64>,
-    /// In a file of worlds: their ids, in the order of its row groups.
+    /// The world ids in the order of the row groups, for a world file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worlds: Vec<String>,
 }
 
-/// Where a world is stored.
+/// The position of a stored world.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorldPlace {
     /// The file.
@@ -134,13 +135,13 @@ pub struct WorldPlace {
     pub group: Option<usize>,
 }
 
-/// Metadata that cannot be used.
+/// The reason for which metadata cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MetadataError {
-    /// It cannot be read.
+    /// The storage failed.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// There is none.
+    /// The file does not exist.
     #[error("{place} holds no {name}; {hint}")]
     Missing {
         /// The dataset's location.
@@ -150,7 +151,7 @@ pub enum MetadataError {
         /// Advice for the user.
         hint: &'static str,
     },
-    /// It is not what it should be.
+    /// The file has an invalid content.
     #[error("{path}: {what}")]
     Invalid {
         /// The file.
@@ -161,7 +162,7 @@ pub enum MetadataError {
 }
 
 impl Identity {
-    /// The hash of its configuration.
+    /// Returns the hash of its configuration.
     pub fn config_hash(&self) -> String {
         config_hash(&self.config)
     }
@@ -171,7 +172,7 @@ impl Manifest {
     /// Reads a dataset's manifest and checks its version and the names of its files.
     ///
     /// # Errors
-    /// When there is none, or it is not one of this version.
+    /// Returns an error if there is none, or it is not one of this version.
     pub fn read(storage: &Storage) -> Result<Self, MetadataError> {
         let hint = "a dataset is complete when it has one: finish it with --resume, or merge its shards with `dataset merge`";
         let manifest: Self = read_metadata(storage, MANIFEST, hint)?;
@@ -202,7 +203,7 @@ impl Manifest {
         }
     }
 
-    /// Where the worlds are: the first file that has each.
+    /// Returns the position of each world: the first file that has it.
     pub(crate) fn world_places(&self) -> HashMap<String, WorldPlace> {
         let mut places = HashMap::new();
         for (file, entry) in &self.files {
@@ -218,7 +219,7 @@ impl Manifest {
         places
     }
 
-    /// The manifest of a run, without files yet.
+    /// Makes the manifest of a run, without files.
     pub(crate) fn new(run: &RunRecord) -> Self {
         let identity = run.identity.clone();
         Self {
@@ -253,7 +254,8 @@ impl FileEntry {
     }
 }
 
-/// BLAKE3 of a configuration's canonical JSON: members sorted by name at every depth, no white space.
+/// Returns the BLAKE3 hash of a configuration's canonical JSON: members sorted by name at every depth,
+/// without white space.
 pub fn config_hash(config: &BTreeMap<String, Json>) -> String {
     let mut text = String::new();
     write_canonical(
@@ -263,26 +265,26 @@ pub fn config_hash(config: &BTreeMap<String, Json>) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
-/// The file of the structured rows of a file of rows.
+/// Returns the name of the structured file that belongs to a row file.
 pub(crate) fn structured_file(rows: &str) -> String {
     rows.replacen("data/", "structured/", 1)
 }
 
-/// The file of the worlds that the rows of a file name. Its name does not say how many there are: a file whose worlds are all
-/// in earlier files is left out.
+/// Returns the name of the world file that belongs to a row file. Its name has no total, because files
+/// without new worlds are left out.
 pub(crate) fn worlds_file(rows: &str) -> String {
     let name = rows.trim_start_matches("data/").trim_end_matches(".parquet");
     format!("worlds/{}.parquet", name.split("-of-").next().unwrap_or(name))
 }
 
-/// Returns true if a world's id has plain characters alone, as a file's name on every platform: letters, digits, `_`, `-` and
-/// inner dots, at most 128 bytes.
+/// Returns true if a world id is valid: 1 to 128 letters, digits, `_`, `-` and inner dots. Such ids are valid
+/// file names on every platform.
 pub fn is_world_id(id: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     (1..=128).contains(&id.len()) && id.bytes().all(plain) && !id.starts_with('.') && !id.ends_with('.')
 }
 
-/// Reads a JSON file whose `schema_version` is ours.
+/// Reads a JSON file of the present schema version.
 pub(crate) fn read_metadata<T: DeserializeOwned>(
     storage: &Storage,
     name: &str,
@@ -297,7 +299,7 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
     let not_valid = |error: serde_json::Error| invalid(format!("not valid: {error}"));
     let version: Version = serde_json::from_slice(&bytes).map_err(not_valid)?;
     match version.schema_version {
-        // Unfinished runs of older versions are not gone on with.
+        // Unfinished runs of older versions cannot be resumed.
         found if found == SCHEMA_VERSION || (name == MANIFEST && SAME_COLUMNS.contains(&found)) => {
             serde_json::from_slice(&bytes).map_err(not_valid)
         }
@@ -312,7 +314,7 @@ pub(crate) fn read_metadata<T: DeserializeOwned>(
     }
 }
 
-/// Turns metadata that is not there into `None`.
+/// Returns `None` for missing metadata.
 pub(crate) fn allow_missing<T>(read: Result<T, MetadataError>) -> Result<Option<T>, MetadataError> {
     match read {
         Ok(found) => Ok(Some(found)),
@@ -321,7 +323,7 @@ pub(crate) fn allow_missing<T>(read: Result<T, MetadataError>) -> Result<Option<
     }
 }
 
-/// The bytes of a metadata file.
+/// Returns the bytes of a metadata file.
 pub(crate) fn to_json<T: Serialize>(value: &T, name: &str) -> Result<Vec<u8>, MetadataError> {
     let mut bytes = serde_json::to_vec_pretty(value).map_err(|error| MetadataError::Invalid {
         path: name.to_owned(),

@@ -1,6 +1,6 @@
-//! Completing the dataset that shards made together: the same bytes as one run over the whole.
+//! Merges shards into a dataset with the same bytes as one run over the whole.
 //!
-//! Reads the markers of the shards and lists the files. No row and no world is read.
+//! Reads the markers of the shards and lists the files. Reads no rows and no worlds.
 
 use std::collections::BTreeMap;
 
@@ -12,27 +12,27 @@ use crate::manifest::{Manifest, MetadataError, RunRecord, allow_missing};
 use crate::plan::Shard;
 use crate::storage::{Storage, StorageError};
 
-/// Markers read at a time: an object store takes a while for each.
+/// Number of markers read at the same time, because object stores are slow.
 const MARKERS_AT_ONCE: usize = 16;
 
-/// Why shards cannot be merged.
+/// The reason for which shards cannot be merged.
 #[derive(Debug, thiserror::Error)]
 pub enum MergeError {
-    /// No run of shards is at the location.
+    /// The location has no run with shards.
     #[error("{0} holds no run of shards; expected what `diorama generate --shard I/K --out {0}` leaves")]
     NoRun(String),
     /// The run has no shards.
     #[error("{0} holds an interrupted run without shards; go on with it by `diorama generate --resume`")]
     NotSharded(String),
-    /// Shards are not finished.
+    /// Some shards are not finished.
     #[error("{} of {count} shards have not finished: {}; run them, then merge again", missing.len(), list(missing))]
     Missing {
-        /// Those that have no marker, in order.
+        /// The shards without a marker, in order.
         missing: Vec<Shard>,
         /// The number of shards.
         count: u32,
     },
-    /// A marker is of another run.
+    /// A marker belongs to another run.
     #[error("{marker} is of another run: it differs in {difference}; remove it, and run the shard again")]
     OtherRun {
         /// The marker.
@@ -40,7 +40,7 @@ pub enum MergeError {
         /// The key that differs, with both values.
         difference: String,
     },
-    /// A file is in two shards.
+    /// Two shards have the same file.
     #[error("{file} is in the markers of two shards; choose a new place and run the shards again")]
     Twice {
         /// The file.
@@ -72,12 +72,12 @@ pub struct Merged {
 /// Completes a dataset from the markers of its shards.
 ///
 /// # Errors
-/// When shards are missing or are not of one run, files are not as they were recorded, or something cannot be written.
-/// Neither card nor manifest is written then, unless writing them is what fails.
+/// Returns an error if shards are missing or belong to different runs, if files differ from their records, or
+/// if writing fails. In the first two cases it writes neither card nor manifest.
 pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
     if let Some(manifest) = allow_missing(Manifest::read(storage))? {
         let summary = Summary::of_manifest(&manifest);
-        // Left by a merge that was interrupted after its last file.
+        // An earlier merge was interrupted after its last file.
         storage.remove_folder(PROGRESS)?;
         return Ok(Merged { summary, shards: None });
     }
@@ -93,7 +93,7 @@ pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
     Ok(Merged { summary: Summary::of_manifest(&manifest), shards: Some(run.shards) })
 }
 
-/// The files of all shards by name.
+/// Returns the files of all shards by name.
 fn files(storage: &Storage, run: &RunRecord) -> Result<BTreeMap<String, Sidecar>, MergeError> {
     let threads = ThreadPoolBuilder::new().num_threads(MARKERS_AT_ONCE).build()?;
     let shards: Vec<Shard> = Shard::all(run.shards).collect();
@@ -120,7 +120,7 @@ fn files(storage: &Storage, run: &RunRecord) -> Result<BTreeMap<String, Sidecar>
     Ok(files)
 }
 
-/// The first few shards in a message.
+/// Lists the first few shards for a message.
 fn list(shards: &[Shard]) -> String {
     const MAX_NAMED: usize = 10;
     let named: Vec<String> = shards.iter().take(MAX_NAMED).map(ToString::to_string).collect();

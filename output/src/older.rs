@@ -1,4 +1,4 @@
-//! Reads datasets of schema version 1: their columns and JSON under the names of today.
+//! Reads datasets of schema version 1: translates their columns and JSON to the present names.
 //!
 //! Only readers call it; nothing is written in the old form. Version 1 had the columns `phenomena`, `archetype` and
 //! `domain`, called goals stages, and named the gates `gold`, `no_op`, `damage` and `determined`.
@@ -15,13 +15,13 @@ use crate::columns::{COLUMNS, Table, element};
 /// The schema version that is translated.
 pub(crate) const OLDER_VERSION: u32 = 1;
 
-/// A path to objects (`*` is every item of a list), and the members that have other names there.
+/// A path to objects (`*` stands for every item of a list), and the renamed members there.
 type Renaming = (&'static [&'static str], &'static [(&'static str, &'static str)]);
 
 const STAGES: (&str, &str) = ("stages", "goals");
 const STAGE: (&str, &str) = ("stage", "goal");
 
-/// The members of a JSON column that have other names today.
+/// Returns the renamed members of a JSON column.
 fn renamings(column: &str) -> &'static [Renaming] {
     match column {
         "gold_answer" => &[(&[], &[STAGES]), (&["claims", "*", "when"], &[STAGE])],
@@ -57,7 +57,7 @@ pub(crate) fn batch(old: &RecordBatch) -> Result<RecordBatch, ArrowError> {
         .map(|new| match new.field.name {
             "tags" => column("phenomena"),
             "domains" => Ok(singletons(texts(&column("domain")?)?)),
-            // Files before the column.
+            // The file is older than this column.
             "source" if old.column_by_name("source").is_none() => {
                 let unstated = std::iter::repeat_n(diorama_seeds::doc::UNSTATED, old.num_rows());
                 Ok(Arc::new(StringArray::from_iter_values(unstated)) as ArrayRef)
@@ -119,7 +119,7 @@ fn renamed(texts: &StringArray, renamings: &[Renaming]) -> Result<ArrayRef, Arro
     Ok(Arc::new(StringArray::from(new?)))
 }
 
-/// Renames members of the objects at a path, in their places. The depth is that of the path.
+/// Renames members of the objects at a path, and keeps their positions. The recursion ends with the path.
 fn rename(json: &mut Json, path: &[&str], names: &[(&str, &str)]) {
     match (path, json) {
         ([], Json::Object(members)) => {

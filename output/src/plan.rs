@@ -1,7 +1,7 @@
-//! Which rows make which file, known before the first row.
+//! The plan: assigns rows to files before the first row is made.
 //!
-//! A dataset asked for N dialogues has rows 0..N. A batch is a fixed range of rows of one world template, so it
-//! belongs to one split. A file holds a fixed range of the batches of its split. A shard takes whole files.
+//! A dataset of N dialogues has rows 0..N. A batch is a fixed range of rows of one world template, so it
+//! belongs to one split. A file has a fixed range of its split's batches. A shard has whole files.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::row::Split;
 
-/// Rows in a batch, unless told otherwise.
+/// Default number of rows in a batch.
 pub const ROWS_PER_BATCH: u32 = 50;
-/// Batches in a file, unless told otherwise.
+/// Default number of batches in a file.
 pub const BATCHES_PER_FILE: u32 = 40;
-/// Most rows of a plan; names have five digits for the file's number.
+/// Maximum number of rows. File names have five digits for the file's number.
 pub const MAX_ROWS: u64 = 100_000_000;
 
-/// The sizes a plan is made from.
+/// The sizes from which a plan is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanSizes {
-    /// Dialogues asked for.
+    /// Number of requested dialogues.
     pub rows: u64,
-    /// Rows in a batch; the last one may have fewer.
+    /// Rows per batch. The last batch may have fewer.
     pub rows_per_batch: u32,
-    /// Batches in a file; the last file of a split may have fewer.
+    /// Batches per file. The last file of a split may have fewer.
     pub batches_per_file: u32,
 }
 
@@ -42,7 +42,7 @@ pub struct Plan {
 /// A planned file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePlan {
-    /// Its position among all files, train before test.
+    /// Index among all files, train before test.
     pub index: usize,
     /// Its name below the dataset's folder, with `/`.
     pub name: String,
@@ -55,15 +55,15 @@ pub struct FilePlan {
 /// A fixed range of rows of one world template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Its number, from 0, over the whole dataset.
+    /// Index over the whole dataset, from 0.
     pub index: u64,
     /// Its split.
     pub split: Split,
-    /// Its rows.
+    /// The range of its rows.
     pub row_indexes: Range<u64>,
 }
 
-/// A share of a dataset's files: file f belongs to shard f mod count.
+/// A part of a dataset's files. File f belongs to shard f mod count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Shard {
@@ -71,44 +71,44 @@ pub struct Shard {
     count: u32,
 }
 
-/// A plan that cannot be made.
+/// The reason for which a plan cannot be made.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// A size is zero or too large.
     #[error("found {found} {what}, expected between 1 and {most}")]
     Size {
-        /// Which size.
+        /// The name of the size.
         what: &'static str,
         /// The number found.
         found: u64,
-        /// The greatest accepted.
+        /// The maximum.
         most: u64,
     },
-    /// A split would have too many files for its names.
+    /// A split has more files than its names can number.
     #[error("found {0} files in a split, expected at most 100000; put more batches in a file")]
     TooManyFiles(usize),
-    /// A shard is not one.
+    /// The string is not a shard.
     #[error("found shard `{0}`, expected I/K such as 1/4, with I from 1 to K and K up to 10000")]
     Shard(String),
 }
 
 impl PlanSizes {
-    /// The usual sizes for so many dialogues.
+    /// Returns the default sizes for a number of dialogues.
     pub const fn new(rows: u64) -> Self {
         Self { rows, rows_per_batch: ROWS_PER_BATCH, batches_per_file: BATCHES_PER_FILE }
     }
 
-    /// The number of batches.
+    /// Returns the number of batches.
     pub fn batches(&self) -> u64 {
         self.rows.div_ceil(u64::from(self.rows_per_batch).max(1))
     }
 }
 
 impl Plan {
-    /// Lays out a dataset. `split_of` gives the split of a batch from its number alone.
+    /// Plans a dataset. `split_of` returns the split of a batch as a function of its index.
     ///
     /// # Errors
-    /// When a size is out of range.
+    /// Returns an error if a size is out of range.
     pub fn new(sizes: PlanSizes, mut split_of: impl FnMut(u64) -> Split) -> Result<Self, PlanError> {
         in_range("dialogues", sizes.rows, MAX_ROWS)?;
         in_range("rows per batch", sizes.rows_per_batch.into(), 1_000_000)?;
@@ -121,10 +121,11 @@ impl Plan {
         Ok(Self { sizes, files: files_of_batches(batches, sizes)?, is_even: true })
     }
 
-    /// Lays out a dataset of batches of different sizes: the split and the number of rows of each, in order.
+    /// Plans a dataset from batches of different sizes. `batches` has the split and the number of rows of
+    /// each, in order.
     ///
     /// # Errors
-    /// When there are no rows or too many, or a batch has more than 50.
+    /// Returns an error if there are no rows or too many, or a batch has more than 50.
     pub fn of_batches(batches: &[(Split, u32)]) -> Result<Self, PlanError> {
         let sizes = PlanSizes::new(batches.iter().map(|(_, rows)| u64::from(*rows)).sum());
         in_range("dialogues", sizes.rows, MAX_ROWS)?;
@@ -139,22 +140,22 @@ impl Plan {
         Ok(Self { sizes, files: files_of_batches(batches, sizes)?, is_even: false })
     }
 
-    /// The sizes it was made from.
+    /// Returns the sizes it was made from.
     pub const fn sizes(&self) -> PlanSizes {
         self.sizes
     }
 
-    /// All files, train before test.
+    /// Returns all files, train before test.
     pub fn files(&self) -> &[FilePlan] {
         &self.files
     }
 
-    /// The files of a shard.
+    /// Returns the files of a shard.
     pub fn files_of(&self, shard: Shard) -> impl Iterator<Item = &FilePlan> {
         self.files.iter().filter(move |file| shard.has(file.index))
     }
 
-    /// BLAKE3 over sizes and the split of every batch: two plans with the same digest are the same.
+    /// Returns the BLAKE3 hash of the sizes and the split of every batch. Equal digests mean equal plans.
     pub fn digest(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&self.sizes.rows.to_le_bytes());
@@ -177,7 +178,7 @@ fn in_range(what: &'static str, found: u64, most: u64) -> Result<(), PlanError> 
     if (1..=most).contains(&found) { Ok(()) } else { Err(PlanError::Size { what, found, most }) }
 }
 
-/// The files of batches: those of each split in order, train before test.
+/// Returns the files of batches. Those of each split are in order, train before test.
 fn files_of_batches(
     batches: impl Iterator<Item = Batch>,
     sizes: PlanSizes,
@@ -199,20 +200,20 @@ fn files_of_batches(
 }
 
 impl FilePlan {
-    /// The number of its rows: rows it has at most.
+    /// Returns the number of planned rows. Exhausted rows reduce the actual number.
     pub fn row_count(&self) -> u64 {
         self.batches.iter().map(|batch| batch.row_indexes.end - batch.row_indexes.start).sum()
     }
 }
 
 impl Shard {
-    /// The only shard of a run that is not sharded.
+    /// The only shard of a run without shards.
     pub const WHOLE: Self = Self { index: 0, count: 1 };
 
-    /// Shard `index` of `count`, counted from 1.
+    /// Makes shard `index` of `count`, counted from 1.
     ///
     /// # Errors
-    /// When there are no shards, or fewer than `index`.
+    /// Returns an error if there are no shards or fewer than `index`.
     pub fn new(index: u32, count: u32) -> Result<Self, PlanError> {
         if index == 0 || count > 10_000 || index > count {
             return Err(PlanError::Shard(format!("{index}/{count}")));
@@ -220,27 +221,27 @@ impl Shard {
         Ok(Self { index: index % count, count })
     }
 
-    /// Its number, from 1.
+    /// Returns its number, from 1.
     pub const fn number(self) -> u32 {
         if self.index == 0 { self.count } else { self.index }
     }
 
-    /// The number of shards.
+    /// Returns the number of shards.
     pub const fn count(self) -> u32 {
         self.count
     }
 
-    /// The name of its files without an ending: `shard-00001-of-00004`.
+    /// Returns the name of its files without an extension. Example: `shard-00001-of-00004`.
     pub fn file_stem(self) -> String {
         format!("shard-{:05}-of-{:05}", self.number(), self.count())
     }
 
-    /// All shards of so many, in order.
+    /// Returns all of `count` shards, in order.
     pub fn all(count: u32) -> impl Iterator<Item = Self> {
         (1..=count).map(move |index| Self { index: index % count, count })
     }
 
-    /// Returns true if the file of this index belongs to the shard.
+    /// Returns true if a file belongs to the shard.
     pub const fn has(self, file: usize) -> bool {
         file % self.count as usize == self.index as usize
     }

@@ -1,7 +1,7 @@
 //! One row of a dataset: one dialogue.
 //!
-//! Plain structs. Their serde form is the row as one JSON object, with the shapes chat APIs use for messages;
-//! their Parquet form is in [`crate::rows`], and [`crate::columns`] says what each member means.
+//! Plain structs. Their serde form is the row as one JSON object, with messages in the form of chat APIs.
+//! [`crate::rows`] has their Parquet form, and [`crate::columns`] the meaning of each member.
 
 pub mod parts;
 
@@ -11,7 +11,7 @@ use std::str::FromStr;
 use diorama_seeds::task::Ability;
 use serde::{Deserialize, Serialize};
 
-/// One dialogue: a task, its reference solution as messages, and what is needed to replay and grade it.
+/// One dialogue: a task, its reference solution as messages, and the data to replay and grade it.
 ///
 /// Members marked "JSON" hold JSON text. Their shape varies from row to row, and text keeps Arrow from merging it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,9 +23,9 @@ pub struct Dialogue {
     pub split: Split,
     /// API-Bank's ability.
     pub ability: Ability,
-    /// Calls nested through their arguments; 0 without calls.
+    /// Depth of calls nested through their arguments. 0 without calls.
     pub depth: u32,
-    /// Reverse Chain's level: 1 = depth 2, 2 = depth 3, 3 = depth 4 and more.
+    /// Reverse Chain's level: 1 for depth 2, 2 for depth 3, 3 for depth 4 and more.
     pub rc_level: Option<u32>,
     /// The tags: properties that make the dialogue harder.
     pub tags: Vec<String>,
@@ -37,7 +37,7 @@ pub struct Dialogue {
     pub domains: Vec<String>,
     /// The request.
     pub query: String,
-    /// JSON: the tools visible at the start, in the OpenAI function format.
+    /// JSON: the tools visible at the start, in OpenAI's function format.
     pub tools: String,
     /// The dialogue.
     pub messages: Vec<Message>,
@@ -49,19 +49,20 @@ pub struct Dialogue {
     pub gold_plan: Option<String>,
     /// JSON: the template of the reference answer, each fact with its source.
     pub gold_answer: String,
-    /// JSON: what must hold for the task to be solved.
+    /// JSON: the conditions for the task to be solved.
     pub checks: String,
-    /// JSON: what the user knows and says when asked.
+    /// JSON: the user's script, with withheld information.
     pub user_facts: String,
     /// Digest of the session's state before the first call.
     pub initial_state_hash: String,
     /// Digest of the session's state after the last call.
     pub final_state_hash: String,
-    /// JSON: what each gate found.
+    /// JSON: the findings of each gate.
     pub gates: String,
-    /// Licence of the world: an SPDX expression where its document gives one, else its name or address, else `unstated`.
+    /// Licence of the world: an SPDX expression if its document gives one, else its name or address.
+    /// `unstated` if there is none.
     pub license: String,
-    /// The source of the world; `unstated` if none is given.
+    /// Source of the world, or `unstated`.
     pub source: String,
     /// JSON: backend, model, prompt hash, seed, row, attempt, version.
     pub provenance: String,
@@ -73,16 +74,16 @@ pub struct Dialogue {
 pub struct Message {
     /// The author's role.
     pub role: Role,
-    /// The text; none in an assistant message that only calls.
+    /// The text. None in an assistant message with calls only.
     #[serde(default)]
     pub content: Option<String>,
-    /// The calls an assistant message makes. Stored as null when there are none.
+    /// The calls of an assistant message. An empty list is stored as null.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// In a tool message: the call it answers.
+    /// In a tool message: the id of the answered call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
-    /// In a tool message: the API that replied.
+    /// In a tool message: the name of the API.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The reasoning of a model before the message; null without a model.
@@ -97,11 +98,11 @@ pub struct Message {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// The instructions, and the clock where the dialogue depends on it.
+    /// The instructions, with the clock if the dialogue depends on it.
     System,
-    /// The person.
+    /// The user.
     User,
-    /// The agent.
+    /// The assistant.
     Assistant,
     /// A reply to a call.
     Tool,
@@ -120,7 +121,7 @@ pub struct ToolCall {
     pub function: FunctionCall,
 }
 
-/// The kinds of call that chat APIs know, of which a world has one.
+/// The kinds of call in chat APIs. Worlds use only one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallKind {
@@ -139,33 +140,33 @@ pub struct FunctionCall {
     pub arguments: String,
 }
 
-/// A part of a dataset. No domain is in two.
+/// A part of a dataset. Each domain is in only one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Split {
-    /// To learn from.
+    /// For training.
     Train,
-    /// To measure with.
+    /// For evaluation.
     Test,
 }
 
 impl Dialogue {
-    /// The first thing the user says: what diversity is measured on.
+    /// Returns the first message of the user, on which diversity is measured.
     pub fn first_user_turn(&self) -> Option<&str> {
         self.messages.iter().find(|message| message.role == Role::User)?.content.as_deref()
     }
 
-    /// The number of user turns.
+    /// Returns the number of user turns.
     pub fn turns(&self) -> u64 {
         self.messages.iter().filter(|message| message.role == Role::User).count() as u64
     }
 
-    /// The number of calls made, searches for tools among them.
+    /// Returns the number of calls, including tool searches.
     pub fn calls(&self) -> u64 {
         self.messages.iter().map(|message| message.tool_calls.len() as u64).sum()
     }
 
-    /// A row without values, which a decoder fills in column by column.
+    /// Returns an empty row, which a decoder fills column by column.
     pub(crate) const fn blank() -> Self {
         Self {
             id: String::new(),
@@ -197,7 +198,7 @@ impl Dialogue {
 }
 
 impl Message {
-    /// A message that only says something. Assistant messages are to learn from.
+    /// Makes a message with text only. Assistant messages become training targets.
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
@@ -210,12 +211,12 @@ impl Message {
         }
     }
 
-    /// An assistant message that only calls.
+    /// Makes an assistant message with calls only.
     pub fn calling(tool_calls: Vec<ToolCall>) -> Self {
         Self { content: None, tool_calls, ..Self::new(Role::Assistant, "") }
     }
 
-    /// The reply to a call.
+    /// Makes the reply to a call.
     pub fn reply(call: &ToolCall, body: impl Into<String>) -> Self {
         Self {
             tool_call_id: Some(call.id.clone()),
@@ -239,7 +240,7 @@ impl Message {
 }
 
 impl ToolCall {
-    /// A call of an API.
+    /// Makes a call of an API.
     pub fn new(id: impl Into<String>, api: impl Into<String>, arguments: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -249,7 +250,7 @@ impl ToolCall {
     }
 }
 
-/// A row that must not be written.
+/// The reason for which a row must not be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("row `{row}`: column `{column}` {what}")]
 pub struct RowFault {
@@ -261,7 +262,7 @@ pub struct RowFault {
     pub what: String,
 }
 
-/// A name that is none of the known ones.
+/// A name outside of the known set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found {what} `{found}`, expected one of {expected}")]
 pub struct UnknownName {
@@ -269,11 +270,11 @@ pub struct UnknownName {
     pub what: &'static str,
     /// The unknown name.
     pub found: String,
-    /// The names there are.
+    /// The known names.
     pub expected: &'static str,
 }
 
-/// The id of the row of a slot.
+/// Returns the id of a row.
 pub fn row_id(split: Split, slot: u64) -> String {
     format!("{split}-{slot:08}")
 }
@@ -282,7 +283,7 @@ impl Split {
     /// All splits, in the order of their files.
     pub const ALL: [Self; 2] = [Self::Train, Self::Test];
 
-    /// The name in file names and rows.
+    /// Returns the name in file names and rows.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Train => "train",
@@ -292,7 +293,7 @@ impl Split {
 }
 
 impl Role {
-    /// The name in messages.
+    /// Returns the name in messages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
@@ -303,7 +304,7 @@ impl Role {
     }
 }
 
-/// The name of an ability in rows.
+/// Returns the name of an ability in rows.
 pub const fn ability_name(ability: Ability) -> &'static str {
     match ability {
         Ability::Call => "call",
@@ -312,10 +313,10 @@ pub const fn ability_name(ability: Ability) -> &'static str {
     }
 }
 
-/// Reads the name of an ability.
+/// Parses the name of an ability.
 ///
 /// # Errors
-/// When there is no such ability.
+/// Returns an error if there is no such ability.
 pub fn parse_ability(text: &str) -> Result<Ability, UnknownName> {
     [Ability::Call, Ability::RetrieveCall, Ability::PlanRetrieveCall]
         .into_iter()

@@ -1,7 +1,7 @@
-//! Rows as Parquet, and back, exactly.
+//! Converts rows to Parquet and back, without loss.
 //!
-//! The same rows give the same bytes: the writer's settings are fixed, its name carries no build, and no time
-//! stands in a file. Readers take files from anywhere: whatever is in them, they return rows or an error.
+//! The same rows give the same bytes. The writer's settings are fixed, its name has no build, and files have
+//! no time. Readers accept any file and return rows or an error.
 
 mod check;
 mod decode;

@@ -1,7 +1,7 @@
-//! The skeleton of a row: the sequence of APIs that its reference calls, searches for tools left out.
+//! Skeletons: the sequence of APIs in a row's reference calls, without tool searches.
 //!
-//! Rows with the same skeleton differ in values and words only. Skeletons are compared by their hashes, so that parts of a
-//! dataset can be joined without reading rows.
+//! Rows with the same skeleton differ only in values and wording. Skeletons are compared by hash, so parts of
+//! a dataset can be merged without reading rows.
 
 use std::collections::BTreeSet;
 
@@ -9,20 +9,21 @@ use serde::Deserialize;
 
 use crate::row::Dialogue;
 
-/// Hexadecimal digits of a hash: 64 bits, so that two of a million skeletons are confused once in 37 million datasets.
+/// Hexadecimal digits of a hash: 64 bits. A collision among a million skeletons occurs once in 37 million
+/// datasets.
 const HASH_DIGITS: usize = 16;
 
 #[derive(Deserialize)]
 struct Call {
     api: String,
-    /// The API's name before the world's variant renamed it, `domain.Api`, where rows say it.
+    /// The API's name before the world's variant renamed it (`domain.Api`), if the row has it.
     #[serde(default)]
     source_api: Option<String>,
 }
 
-/// The hash of a row's skeleton.
+/// Returns the hash of a row's skeleton.
 pub fn skeleton(row: &Dialogue) -> String {
-    // A row that is written or read has calls that are JSON; others are counted as rows without calls.
+    // Valid rows have JSON calls. Others count as rows without calls.
     let calls: Vec<Call> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
     let mut hasher = blake3::Hasher::new();
     for call in calls.iter().filter(|call| call.api != "ToolSearcher") {
@@ -32,7 +33,8 @@ pub fn skeleton(row: &Dialogue) -> String {
     hasher.finalize().to_hex().chars().take(HASH_DIGITS).collect()
 }
 
-/// The sources of the APIs that a row's reference calls, each once: `domain.Api`. An API of one domain may have the name of another's.
+/// Returns the sources (`domain.Api`) of the APIs that a row's reference calls, each once. Two domains may
+/// have an API with the same name.
 pub fn sources_called(row: &Dialogue) -> BTreeSet<String> {
     let calls: Vec<Call> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
     let source = |call: Call| match (call.source_api, row.domains.as_slice()) {

@@ -1,4 +1,4 @@
-//! The size and the variety of a dataset, measured from its rows.
+//! Statistics: the size and the variety of a dataset, measured from its rows.
 //!
 //! Definitions:
 //!
@@ -41,49 +41,49 @@ use text::{openings_and_bigrams, rounded, share, words};
 /// The report of `diorama dataset stats`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Rows.
+    /// Number of rows.
     pub dialogues: u64,
-    /// Different domains of rows.
+    /// Number of different domains.
     pub domains: u64,
-    /// APIs of the worlds that rows name. Worlds that share a domain share its APIs.
+    /// Number of APIs in the worlds that rows name. Worlds with a common domain share its APIs.
     pub apis: u64,
-    /// Different fingerprints among them.
+    /// Number of different fingerprints among them.
     pub distinct_apis: u64,
-    /// Different sequences of APIs that references call.
+    /// Number of different API sequences in reference calls.
     pub skeletons: u64,
-    /// Different names of APIs that rows call.
+    /// Number of different API names that rows call.
     pub apis_called: u64,
-    /// Calls in messages, searches for tools among them.
+    /// Number of calls in messages, including tool searches.
     pub calls: u64,
-    /// User turns.
+    /// Number of user turns.
     pub turns: u64,
     /// Rows by ability.
     pub abilities: BTreeMap<String, u64>,
     /// Rows by tag.
     pub tags: BTreeMap<String, u64>,
-    /// Different bigrams / all bigrams.
+    /// Different bigrams divided by all bigrams.
     pub distinct_2: f64,
-    /// Different openings / rows.
+    /// Different openings divided by rows.
     pub distinct_first3: f64,
-    /// Share of rows that nearly repeat an earlier one, by a similarity of 0.8.
+    /// Share of near-duplicates of an earlier row, at a similarity of 0.8.
     pub duplicate_rate: f64,
-    /// The same by a similarity of 0.6.
+    /// The same at a similarity of 0.6.
     pub duplicate_rate_at_06: f64,
     /// Rows by split.
     pub splits: BTreeMap<String, u64>,
-    /// Different worlds.
+    /// Number of different worlds.
     pub worlds: u64,
     /// Rows by licence.
     pub licenses: BTreeMap<String, u64>,
-    /// By kind of check: how many one fixed answer would pass.
+    /// By kind of check: the share that one fixed answer would pass.
     pub guessable: BTreeMap<String, Guess>,
-    /// Rows that rest on a count of one or two and nothing else.
+    /// Number of rows that depend only on a count of one or two.
     pub weak_checks: u64,
-    /// The filter funnel, from the manifest; `None` for a part of the rows.
+    /// The filter funnel from the manifest. `None` for a part of the rows.
     pub funnel: Option<Funnel>,
 }
 
-/// An API of a world, as far as counting goes.
+/// An API with the fingerprint by which APIs are counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ApiFingerprint {
     /// Its domain.
@@ -94,7 +94,7 @@ pub struct ApiFingerprint {
     pub fingerprint: String,
 }
 
-/// Why a dataset cannot be measured.
+/// The reason for which a dataset cannot be measured.
 #[derive(Debug, thiserror::Error)]
 pub enum StatsError<E> {
     /// Rows cannot be read.
@@ -103,21 +103,21 @@ pub enum StatsError<E> {
     /// A world cannot be read.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A world cannot be understood.
+    /// The fingerprints of a world cannot be calculated.
     #[error("world `{world}`: {source}")]
     Fingerprint {
         /// The world.
         world: String,
-        /// Why.
+        /// The reason.
         source: E,
     },
 }
 
-/// Measures the rows of a dataset that are selected, in one pass over them; a part is counted in a pass before. What stays in memory is eight bytes per shingle. `apis` gives all APIs
-/// of a world from its id and its canonical JSON.
+/// Measures the selected rows in one pass. A selection needs another pass to count them. Memory use is eight
+/// bytes per shingle. `apis` returns all APIs of a world from its id and its canonical JSON.
 ///
 /// # Errors
-/// When rows or worlds cannot be read.
+/// Returns an error if rows or worlds cannot be read.
 pub fn measure<E>(
     folder: &Folder,
     selection: &Selection,
@@ -193,7 +193,7 @@ pub fn measure<E>(
     })
 }
 
-/// Means of `distinct_2` and `distinct_first3` over the draws.
+/// Returns the means of `distinct_2` and `distinct_first3` over the draws.
 fn diversity(draws: &[Vec<u64>], texts: &BTreeMap<u64, String>) -> (f64, f64) {
     let mut sums = (0.0, 0.0);
     for draw in draws {

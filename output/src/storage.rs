@@ -1,8 +1,9 @@
-//! A place that holds a dataset: a local folder, or a prefix of an object store.
+//! Storage of a dataset: a local folder, or a prefix of an object store.
 //!
-//! Files are named below it with `/`: `data/train-00000-of-00004.parquet`. A file is there in full or not at all: folders
-//! write under a temporary name and rename, object stores put whole objects. Credentials are given by the caller, are
-//! never stored, and are taken out of messages. Every method blocks; none needs to run inside or outside an async runtime.
+//! File names below it use `/`: `data/train-00000-of-00004.parquet`. Files are complete or missing: folders
+//! write a temporary file and rename it, and object stores put whole objects. The caller supplies
+//! credentials. They are never stored, and messages omit them. All methods block, inside or outside of an
+//! async runtime.
 
 mod client;
 mod entry;
@@ -28,7 +29,7 @@ use local::{LocalFolder, PartFile};
 pub use location::{Location, LocationError, Provider};
 use objects::{ObjectWriter, Objects};
 
-/// An opened place. Clones share their connections.
+/// An opened location. Clones share their connections.
 #[derive(Clone, Debug)]
 pub struct Storage {
     location: Location,
@@ -41,7 +42,7 @@ enum Backend {
     Objects(Arc<Objects>),
 }
 
-/// A file in the making. Dropped without [`NewFile::commit`], it leaves nothing behind.
+/// An unfinished file. Dropping it without [`NewFile::commit`] removes it.
 pub enum NewFile {
     /// In a folder.
     Local(Box<PartFile>),
@@ -57,7 +58,7 @@ pub struct StoredFile {
     size: u64,
 }
 
-/// A range of a stored file that is held in memory, or a file of a folder: what the Parquet reader reads.
+/// The input of the Parquet reader: a file of a folder, or a range of an object in memory.
 pub enum Chunks {
     /// A file of a folder.
     File(std::fs::File),
@@ -65,22 +66,22 @@ pub enum Chunks {
     Range {
         /// The size of the whole object.
         size: u64,
-        /// The position of the first byte held.
+        /// Position of the first byte in memory.
         start: u64,
-        /// The bytes held.
+        /// The bytes in memory.
         bytes: Bytes,
-        /// The file, for bytes that are not held.
+        /// The file, for bytes outside of the range.
         file: StoredFile,
     },
 }
 
 impl Storage {
-    /// Opens a location. `settings` are named as the usual environment variables are: `AWS_REGION`,
-    /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`. An object store is asked once, so that a wrong
-    /// endpoint, bucket or key is reported at once; later requests are sent again for minutes.
+    /// Opens a location. `settings` have the names of the usual environment variables: `AWS_REGION`,
+    /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`. One request checks an object store, so that a
+    /// wrong endpoint, bucket or key is reported at once. Later requests are retried for minutes.
     ///
     /// # Errors
-    /// When a setting is wrong, or the store refuses.
+    /// Returns an error if a setting is wrong or the store refuses.
     pub fn open(
         location: &Location,
         settings: impl IntoIterator<Item = (String, String)>,
@@ -94,13 +95,13 @@ impl Storage {
         Ok(Self { location: location.clone(), backend })
     }
 
-    /// A local folder.
+    /// Opens a local folder.
     pub fn local(path: &Path) -> Self {
         let location = Location::Local(path.to_owned());
         Self { location, backend: Backend::Local(LocalFolder::new(path)) }
     }
 
-    /// A prefix of a store that a test made.
+    /// Opens a prefix of a test's store.
     #[cfg(test)]
     pub(crate) fn of_store(store: Arc<dyn objects::ListedStore>, prefix: &str) -> Self {
         let (provider, bucket, prefix) = (Provider::S3, "bucket".to_owned(), prefix.to_owned());
@@ -114,15 +115,15 @@ impl Storage {
         &self.location
     }
 
-    /// The full name of a file, for messages.
+    /// Returns the full name of a file, for messages.
     pub fn full_name(&self, name: &str) -> String {
         self.location.join(name)
     }
 
-    /// Reads a file of at most `limit` bytes; one that is not there is `None`.
+    /// Reads a file of at most `limit` bytes. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read, or is larger.
+    /// Returns an error if it cannot be read, or is larger.
     pub fn read(&self, name: &str, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::read_limited(&folder.path(name), limit),
@@ -133,7 +134,7 @@ impl Storage {
     /// Writes a whole file.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::write(&folder.path(name), bytes),
@@ -141,11 +142,11 @@ impl Storage {
         }
     }
 
-    /// Writes a whole file if there is none of its name. Of several writers at once one succeeds. Returns false if there
-    /// was one.
+    /// Writes a whole file if the name is free, and returns false otherwise. Of several concurrent writers,
+    /// one succeeds.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if it cannot be written.
     pub fn write_new(&self, name: &str, bytes: &[u8]) -> Result<bool, StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::write_new(&folder.path(name), bytes),
@@ -156,7 +157,7 @@ impl Storage {
     /// Starts a file.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// Returns an error if it cannot be started.
     pub fn create(&self, name: &str) -> Result<NewFile, StorageError> {
         match &self.backend {
             Backend::Local(folder) => {
@@ -168,10 +169,10 @@ impl Storage {
         }
     }
 
-    /// Opens a file for reading; one that is not there is `None`.
+    /// Opens a file for reading. Returns `None` if it does not exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn open_file(&self, name: &str) -> Result<Option<StoredFile>, StorageError> {
         let size = match &self.backend {
             Backend::Local(folder) => local::size(&folder.path(name))?,
@@ -180,10 +181,11 @@ impl Storage {
         Ok(size.map(|size| StoredFile { storage: self.clone(), name: name.to_owned(), size }))
     }
 
-    /// Size and checksum of a file, without holding it in memory; `None` if it is not there.
+    /// Returns size and checksum of a file without loading it into memory. Returns `None` if it does not
+    /// exist.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if it cannot be read.
     pub fn fingerprint(&self, name: &str) -> Result<Option<Fingerprint>, StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::fingerprint(&folder.path(name)),
@@ -191,11 +193,11 @@ impl Storage {
         }
     }
 
-    /// The entries of a folder below the location, sorted by name; none if it is not there. The location's own are those of
-    /// the empty name.
+    /// Returns the entries of a folder, sorted by name. A missing folder has none. An empty name stands for
+    /// the location itself.
     ///
     /// # Errors
-    /// When it cannot be listed.
+    /// Returns an error if it cannot be listed.
     pub fn list(&self, folder: &str) -> Result<Vec<Entry>, StorageError> {
         let mut entries = match &self.backend {
             Backend::Local(root) => local::list(&root.path(folder))?,
@@ -205,10 +207,10 @@ impl Storage {
         Ok(entries)
     }
 
-    /// Removes a file that may not be there.
+    /// Removes a file, if it exists.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// Returns an error if it cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::remove(&folder.path(name)),
@@ -216,10 +218,10 @@ impl Storage {
         }
     }
 
-    /// Removes a folder that may not be there, with all of its files.
+    /// Removes a folder with all of its files, if it exists.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// Returns an error if it cannot be removed.
     pub fn remove_folder(&self, folder: &str) -> Result<(), StorageError> {
         match &self.backend {
             Backend::Local(root) => local::remove_folder(&root.path(folder)),
@@ -227,10 +229,10 @@ impl Storage {
         }
     }
 
-    /// Makes the folders that files are written into. Object stores have none.
+    /// Creates the folders for files. Object stores have none.
     ///
     /// # Errors
-    /// When one cannot be made.
+    /// Returns an error if one cannot be made.
     pub fn make_folders(&self, folders: &[&str]) -> Result<(), StorageError> {
         match &self.backend {
             Backend::Local(root) => {
@@ -240,11 +242,11 @@ impl Storage {
         }
     }
 
-    /// Takes a lock that keeps other processes of this machine out. Object stores have none: the same run twice writes the
-    /// same bytes.
+    /// Takes a lock against other processes of this machine. Object stores have no locks; concurrent equal
+    /// runs write the same bytes.
     ///
     /// # Errors
-    /// When the lock's file cannot be made.
+    /// Returns an error if the lock's file cannot be made.
     pub fn lock(&self, name: &str) -> Result<Lock, StorageError> {
         match &self.backend {
             Backend::Local(folder) => local::lock(&folder.path(name)),
@@ -254,10 +256,10 @@ impl Storage {
 }
 
 impl NewFile {
-    /// Gives the file its name: it is stored when this returns.
+    /// Gives the file its final name. It is stored when this returns.
     ///
     /// # Errors
-    /// When it cannot be written or named.
+    /// Returns an error if it cannot be written or named.
     pub fn commit(self) -> Result<Fingerprint, StorageError> {
         match self {
             Self::Local(file) => file.commit(),
@@ -283,20 +285,20 @@ impl Write for NewFile {
 }
 
 impl StoredFile {
-    /// The full name, for messages.
+    /// Returns the full name, for messages.
     pub fn full_name(&self) -> String {
         self.storage.full_name(&self.name)
     }
 
-    /// The size in bytes.
+    /// Returns the size in bytes.
     pub const fn size(&self) -> u64 {
         self.size
     }
 
-    /// The bytes of a range, ready to be read: those of an object are fetched in one request.
+    /// Returns the bytes of a range for the Parquet reader. Those of an object are fetched in one request.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn chunks(&self, range: std::ops::Range<u64>) -> Result<Chunks, StorageError> {
         match &self.storage.backend {
             Backend::Local(folder) => local::open(&folder.path(&self.name)).map(Chunks::File),

@@ -1,4 +1,4 @@
-//! How fast expressions are compiled and evaluated: `cargo bench -p diorama-seeds`.
+//! Owns the benchmark of compiling and evaluating expressions: `cargo bench -p diorama-seeds`.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,7 +24,7 @@ fn main() {
 const RECORDS: u32 = 1_000;
 const VISIT: ResourceId = ResourceId(0);
 
-/// A thousand visits to ten doctors.
+/// A world with 1,000 visits to ten doctors.
 struct Clinic {
     world: World,
     records: Vec<Record>,
@@ -96,7 +96,7 @@ impl Records for Clinic {
         value: &Value,
         visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
     ) -> bool {
-        // Every tenth record, as an index on the doctor would have it.
+        // Visits every tenth record, as an index on the doctor would.
         let (FieldId(1), Value::Integer(first)) = (field, value) else { return false };
         let _ =
             self.records.iter().skip(usize::try_from(*first).unwrap_or(0)).step_by(10).try_for_each(visit);
@@ -144,7 +144,7 @@ fn evaluated(bencher: divan::Bencher<'_, '_>, source: &str) {
     });
 }
 
-/// A condition over an item, tested on each of a thousand records.
+/// Evaluates a condition on each of 1,000 records.
 #[divan::bench]
 fn filtered(bencher: divan::Bencher<'_, '_>) {
     let clinic = Clinic::new();

@@ -1,4 +1,5 @@
-//! How long a world takes to be materialised: one of 16 resources with 40 records each, from a source that is read once.
+//! Owns the benchmark of materialising a world of 16 resources with 40 records each, from a source that is
+//! parsed once.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! How fast written-out worlds are read: `cargo bench -p diorama-seeds --bench world`.
+//! Owns the benchmark of parsing materialised worlds: `cargo bench -p diorama-seeds --bench world`.
 
 #![allow(
     clippy::unwrap_used,
@@ -16,7 +16,8 @@ fn main() {
     divan::main();
 }
 
-/// A materialised world of about `megabytes` of JSON: customers, and orders that refer to them.
+/// Returns the text of a materialised world of about `megabytes` MB of JSON: customers, and orders that refer
+/// to them.
 fn text(megabytes: usize) -> String {
     let mut text = String::from(
         r#"{"world": 1, "name": "shop", "clock": "2026-03-02T09:00", "zone": "Europe/Lisbon", "materialised": 1, "resources": {

@@ -1,20 +1,23 @@
-//! Tools that an agent has beside the APIs of its world and [`crate::ending::FINISH`], in OpenAI's function format.
+//! Owns the tools that an agent has besides the APIs of its world and [`crate::ending::FINISH`], in OpenAI's
+//! function format.
 //!
-//! Their calls are steps of a conversation and never calls of a world: a world's own API of such a name goes before them.
+//! Their calls are steps of a conversation, not calls of a world. If a world's own API has the same name, it
+//! takes precedence.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
 use crate::task::Call;
 
-/// The tool that puts a question to the user.
+/// Name of the tool that asks the user a question.
 pub const ASK_USER: &str = "ask_user";
-/// The tool that calls an API that is no tool itself.
+/// Name of the tool that calls an API without a tool of its own.
 pub const CALL_API: &str = "call_api";
 
-/// The tool that asks the user for a yes to calls. Only tasks whose policy has a rule that asks for one have it.
+/// Name of the tool that asks the user to confirm calls. A task has it only if a rule of its policy requires
+/// confirmation.
 pub const CONFIRM: &str = "confirm";
-/// Calls that one [`CONFIRM`] asks about, at most.
+/// Maximum number of calls in one [`CONFIRM`].
 pub const MAX_CONFIRMED_CALLS: usize = 50;
 
 /// The arguments of [`CONFIRM`].
@@ -28,7 +31,7 @@ pub struct Confirmation {
     pub message: String,
 }
 
-/// The schema of [`CONFIRM`].
+/// Returns the schema of [`CONFIRM`].
 pub fn confirm() -> Json {
     function(
         CONFIRM,
@@ -63,7 +66,7 @@ pub fn confirm() -> Json {
     )
 }
 
-/// The schema of [`ASK_USER`].
+/// Returns the schema of [`ASK_USER`].
 pub fn ask_user() -> Json {
     function(
         ASK_USER,
@@ -77,7 +80,7 @@ pub fn ask_user() -> Json {
     )
 }
 
-/// The schema of [`CALL_API`].
+/// Returns the schema of [`CALL_API`].
 pub fn call_api() -> Json {
     function(
         CALL_API,

@@ -1,7 +1,8 @@
-//! Probable faults of a world that compiles (`diorama world check`), and the JSON Schema that editors check documents by.
+//! Owns the search for probable mistakes in a valid world (`diorama world check`), and the JSON Schema that
+//! editors use.
 //!
-//! Stands above [`crate::world`] and [`crate::materialise`], as it looks at made records. Whether an API can succeed on the
-//! initial records is for the engine to try; it reports through [`never_succeeds`].
+//! It builds on [`crate::world`] and [`crate::materialise`], because it examines materialised records. The
+//! engine tests whether an API can succeed on the initial records, and reports through [`never_succeeds`].
 
 mod phrases;
 mod uses;
@@ -20,11 +21,12 @@ use crate::world::part::Part;
 use crate::world::{Finding, Report, compile, read};
 use diorama_format::path::Path;
 
-/// Seeds from which a source world's records are made to be looked at.
+/// Number of seeds from which the records of a source world are materialised for the check.
 const SEEDS: u64 = 3;
 
-/// Reads, compiles and checks a text. A source world's records are made from several seeds, and what is found is true
-/// of all of them. The report holds everything that was found, in the order of the text; it is empty when nothing was.
+/// Parses, compiles and checks a text. It materialises a source world from several seeds, and reports only
+/// what holds for all of them. The report lists all findings in the order of the text. It is empty if there
+/// are none.
 pub fn examine(name: &str, text: &[u8]) -> Report {
     let doc = match read(name, text) {
         Ok(doc) => doc,
@@ -37,14 +39,14 @@ pub fn examine(name: &str, text: &[u8]) -> Report {
     report.located(name, text)
 }
 
-/// The JSON Schema (draft 2020-12) of a world document.
+/// Returns the JSON Schema (draft 2020-12) of a world document.
 pub fn json_schema() -> Json {
     let schema = WorldDoc::json_schema();
     let Json::Object(mut members) = schema else { return schema };
     if let Some(name) = members.get_mut("$defs").and_then(|defs| defs.get_mut("ProviderName")) {
         name["enum"] = plain_providers().into_iter().collect();
     }
-    // The title and version come first.
+    // The title and the version come first.
     let (mut ordered, rest): (serde_json::Map<_, _>, serde_json::Map<_, _>) = members
         .into_iter()
         .partition(|(name, _)| name.starts_with('$') && name != "$defs" || name == "title");
@@ -65,8 +67,8 @@ fn findings_of(doc: &WorldDoc, world: World) -> Result<Vec<Finding>, Report> {
     Ok(findings)
 }
 
-/// Looks for mistakes in a world that compiles: records that no API shows, parameters that nothing uses, enum values
-/// that no record has, phrases that do not fit their API.
+/// Finds mistakes in a valid world: records that no API shows, unused parameters, enum values that no record
+/// has, and phrases that do not fit their API.
 pub fn find_mistakes(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     let mut findings = Findings::default();
     let uses: Vec<Uses> = world.apis.iter().map(Uses::of).collect();
@@ -82,7 +84,7 @@ pub fn find_mistakes(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     for (position, part) in Part::all(doc).iter().enumerate() {
         let here = part.path();
         let section = here.name("resources");
-        // A world has its resources in another order than its document may.
+        // The order of resources in a world may differ from that in its document.
         let all = resource..resource + part.resources.len();
         for (name, doc) in part.resources {
             let path = section.name(name);
@@ -111,7 +113,8 @@ pub fn find_mistakes(doc: &WorldDoc, world: &World) -> Vec<Finding> {
     findings.into_list()
 }
 
-/// The finding that an API cannot succeed on the initial records, for those who can try it.
+/// Returns the finding that an API cannot succeed on the initial records. The engine calls this after trying
+/// the API.
 pub fn never_succeeds(doc: &WorldDoc, api: ApiId) -> Finding {
     let mut left = api.index();
     for part in Part::all(doc) {
@@ -171,7 +174,7 @@ fn check_enums(
             values.iter().map(|value| &**value).filter(|value| !had.contains(value)).collect()
         } else {
             match &doc.records {
-                // Values are dealt so that each occurs when there are enough records.
+                // Materialisation deals the values so that each occurs if there are enough records.
                 RecordsDoc::Count(count) => {
                     let count = *count as usize;
                     let enough = count == 0 || count >= values.len() || !doc.each.is_empty();
@@ -195,7 +198,7 @@ fn check_enums(
                 }
             }
         };
-        // The only record of its kind cannot have them all, nor those whose provider picks others.
+        // A singleton cannot have all values, and `pick` providers choose their own.
         let fake = doc.fields.get(&*field.name).and_then(|field| field.fake.as_ref());
         let fake = fake.map(|fake| fake.get("of").filter(|of| of.is_object()).unwrap_or(fake));
         if resource.singleton || fake.is_some_and(|fake| fake["provider"] == "pick") {
@@ -223,7 +226,7 @@ fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_
     let section = path.name("parameters");
     for (index, parameter) in api.parameters.iter().enumerate() {
         let known = doc.parameters.get(&*parameter.name);
-        // Bodies are kept as they are sent.
+        // The API stores bodies unchanged.
         let kept = doc.behaviour.keep.is_some() && known.is_some_and(|doc| doc.place == Some(Place::Body));
         let ignored = kept || known.is_some_and(|doc| doc.ignored);
         if !uses.parameters.contains(&index) && !ignored {
@@ -263,7 +266,7 @@ fn check_api(doc: &ApiDoc, api: &Api, uses: &Uses, world: &World, path: &Path<'_
     }
 }
 
-/// Where APIs need a token, one must issue it.
+/// Checks that an API issues tokens if other APIs of the domain need one.
 fn check_sign_in(world: &World, domain: DomainId, here: &Path<'_>, findings: &mut Findings) {
     let own = || world.apis.iter().filter(|api| api.domain == domain);
     let issues = own().any(|api| matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }));

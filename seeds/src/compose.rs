@@ -1,6 +1,8 @@
-//! Several worlds as one: each domain keeps its resources and behaviours, under a base path of its own.
+//! Owns the composition of several worlds into one. Each domain keeps its resources and behaviours, under a
+//! base path of its own.
 //!
-//! Works on documents, so that what it makes is checked like anything else. It never changes what an API does.
+//! It works on documents, so that the result is checked like any other. It never changes the behaviour of an
+//! API.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,15 +12,16 @@ use crate::doc::{DomainDoc, UNSTATED, WORLD_VERSION, WorldDoc};
 use crate::naming::camel;
 use diorama_format::{Finding, Report};
 
-/// Joins worlds into one.
+/// Composes worlds into one.
 ///
-/// A domain without a base path gets one from its name (`dental_clinic`: `/dental-clinic`), unless it is the only
-/// domain. Domains and base paths that occur twice get a number. API names that occur in several domains get their
-/// domain's name in front in each (`DentalClinicListRooms`). Clock and zone are the first world's; the result stands
-/// for a benchmark when one of the worlds does. It has the licences and sources of all of them. It is materialised when all of them are, with the first's seed.
+/// A domain without a base path gets one from its name (`dental_clinic`: `/dental-clinic`), unless it is the
+/// only domain. Duplicate domains and base paths get a number. API names that occur in several domains get
+/// the name of their domain as a prefix (`DentalClinicListRooms`). Clock and zone come from the first world.
+/// The result counts as a benchmark if one of the worlds does. It carries the licences and sources of all
+/// worlds. It is materialised, with the first world's seed, if all of them are.
 ///
 /// # Errors
-/// There is no world, or only some of them are materialised.
+/// Returns an error if there is no world, or only some of the worlds are materialised.
 pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
     let Some(first) = docs.first() else {
         return Err(Report::one(
@@ -62,7 +65,7 @@ pub fn compose(name: &str, docs: &[WorldDoc]) -> Result<WorldDoc, Report> {
     })
 }
 
-/// Joins the sources of worlds. Sources that begin with the same words and a colon are listed behind these.
+/// Joins the sources of worlds. Sources with the same text before a colon are listed together after it.
 fn sources(docs: &[WorldDoc]) -> String {
     let mut all: IndexMap<&str, IndexSet<&str>> = IndexMap::new();
     for source in docs.iter().map(WorldDoc::source) {
@@ -108,7 +111,7 @@ fn tell_apart(domains: &mut [DomainDoc]) {
     }
 }
 
-/// The name, with a number behind it when it is taken; takes it.
+/// Returns the name, with a number if it is taken, and marks it as taken.
 fn free(name: &str, separator: char, taken: &mut HashSet<String>) -> String {
     let mut candidate = name.to_owned();
     let mut number = 1;

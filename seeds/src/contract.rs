@@ -1,8 +1,8 @@
-//! Contracts: what the JSON Schemas of a document promise about bodies.
+//! Owns contracts: the promises of a document's JSON Schemas about bodies.
 //!
-//! Owns two questions about a schema: whether a value is valid by it ([`Schemas::check`]), and which valid value shows what
-//! is known of a record ([`Schemas::reply`]). Pure: the same schema, facts and seeds give the same value. It knows nothing
-//! of resources; who asks says what is known.
+//! It validates a value against a schema ([`Schemas::check`]), and makes a valid value that shows known facts
+//! of a record ([`Schemas::reply`]). It is pure: the same schema, facts and seeds give the same value. It
+//! knows no resources; callers pass the known facts.
 
 mod body;
 mod check;

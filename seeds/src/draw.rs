@@ -1,8 +1,8 @@
-//! Random draws: one ChaCha8 stream for each (seed, resource, field, record).
+//! Owns random draws: one ChaCha8 stream for each (seed, resource, field, record).
 //!
-//! The stream of a value depends on nothing else, so that adding a field or a record elsewhere leaves it as it was.
-//! Numbers are taken from the stream here and not by `rand`'s distributions, because those may change between
-//! versions while ChaCha's words are specified.
+//! The stream of a value depends on nothing else, so that adding a field or record elsewhere does not change
+//! it. This module derives numbers from the stream itself, because `rand`'s distributions may change between
+//! versions. ChaCha's words are specified.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -11,11 +11,12 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 #[derive(Clone)]
 pub(crate) struct Streams([u8; 32]);
 
-/// Draws for one value.
+/// The draws for one value.
 pub(crate) struct Draw(ChaCha8Rng);
 
 impl Streams {
-    /// `purpose` tells apart the streams that one field has (its value, its presence).
+    /// Makes the streams of a field. `purpose` distinguishes several streams of one field, such as value and
+    /// presence.
     pub(crate) fn new(seed: u64, resource: &str, field: &str, purpose: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(b"diorama record/1");
@@ -27,27 +28,27 @@ impl Streams {
         Self(*hasher.finalize().as_bytes())
     }
 
-    /// The draws for record `n`; a later attempt gives others.
+    /// Returns the draws for record `n`. Each attempt gives other draws.
     pub(crate) fn draw(&self, n: u64, attempt: u32) -> Draw {
         let mut rng = ChaCha8Rng::from_seed(self.0);
-        // 2^40 records are more than a world can hold, so number and attempt do not meet.
+        // A world holds fewer than 2^40 records, so number and attempt do not overlap.
         rng.set_stream(n | (u64::from(attempt) << 40));
         Draw(rng)
     }
 }
 
 impl Draw {
-    /// A number below `n`; 0 when `n` is 0.
+    /// Returns a number below `n`, or 0 if `n` is 0.
     pub(crate) fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.0.next_u64()) * u128::from(n)) >> 64) as u64
     }
 
-    /// An index below `n`; 0 when `n` is 0.
+    /// Returns an index below `n`, or 0 if `n` is 0.
     pub(crate) fn index(&mut self, n: usize) -> usize {
         self.below(n as u64) as usize
     }
 
-    /// A number from `low` to `high`, both included.
+    /// Returns a number from `low` to `high`, both included.
     pub(crate) fn between(&mut self, low: i64, high: i64) -> i64 {
         if high <= low {
             return low;
@@ -57,18 +58,18 @@ impl Draw {
         low.wrapping_add_unsigned(offset)
     }
 
-    /// True in this share of the draws.
+    /// Returns true with this probability.
     pub(crate) fn chance(&mut self, share: f64) -> bool {
-        // 53 bits fill a double's mantissa exactly.
+        // A double has 53 bits of precision.
         ((self.0.next_u64() >> 11) as f64) < share * (1_u64 << 53) as f64
     }
 
-    /// One of the items.
+    /// Returns one of the items.
     pub(crate) fn pick<'a, T>(&mut self, items: &'a [T]) -> Option<&'a T> {
         items.get(self.index(items.len()))
     }
 
-    /// A permutation of `0..n`.
+    /// Returns a permutation of `0..n`.
     pub(crate) fn permutation(&mut self, n: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..n).collect();
         for i in (1..n).rev() {
@@ -77,7 +78,7 @@ impl Draw {
         order
     }
 
-    /// The generator itself, for the `fake` crate.
+    /// Returns the generator for the `fake` crate.
     pub(crate) fn rng(&mut self) -> &mut ChaCha8Rng {
         &mut self.0
     }

@@ -1,8 +1,9 @@
-//! Structured endings: the tool with which an agent ends a goal, and the schema of the facts that it gives there.
+//! Owns the tool with which an agent ends a goal, and the schema of the facts in its final answer.
 //!
-//! The schema is made from the checks and tells names, types, units and currencies of the facts asked for, never a value. A
-//! goal whose request cannot be carried out asks for the facts that its request asks for ([`GoalCheck::asks`]), so that
-//! its schema looks like that of a goal that can. Whether given facts are right is the grader's business.
+//! The schema derives from the checks. It shows names, types, units and currencies of the requested facts,
+//! but no value. If a request cannot be carried out, its goal asks for the facts of the request
+//! ([`GoalCheck::asks`]). Its schema therefore looks like that of a solvable goal. The grader decides whether
+//! the given facts are right.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,7 +16,7 @@ use crate::english;
 use crate::task::{AnswerCheck, Checks, Evidence, Fact, GoalCheck, Outcome, RefusalClass};
 use crate::value::{Date, Time, Zone};
 
-/// The name of the tool.
+/// Name of the tool.
 pub const FINISH: &str = "finish";
 
 /// How a goal ends, as an agent gives it.
@@ -38,7 +39,7 @@ pub struct Finish {
     pub message: String,
 }
 
-/// The kind of one value.
+/// Returns the kind of one value of a list or map.
 fn single(kind: Kind) -> Kind {
     match kind {
         Kind::List(item) | Kind::Map(item) => *item,
@@ -46,7 +47,7 @@ fn single(kind: Kind) -> Kind {
     }
 }
 
-/// The JSON Schema of a value of a kind.
+/// Returns the JSON Schema of a value of a kind.
 fn value_schema(kind: &Kind, about: Option<&str>) -> Json {
     let mut schema = match kind {
         Kind::Number { magnitude: true, .. } | Kind::Money { magnitude: true, .. } => {
@@ -77,7 +78,7 @@ fn value_schema(kind: &Kind, about: Option<&str>) -> Json {
         Kind::Map(_) => Some("one for each that is asked about, under the item's own name or id".to_owned()),
         _ => measure.map(|measure| format!("in {measure}")),
     };
-    // A description may say it already.
+    // The description may already state the form.
     let form = form.filter(|form| about.is_none_or(|about| !about.contains(form.as_str())));
     let parts: Vec<&str> = about.into_iter().chain(form.as_deref()).collect();
     if !parts.is_empty() {
@@ -86,7 +87,7 @@ fn value_schema(kind: &Kind, about: Option<&str>) -> Json {
     schema
 }
 
-/// Returns `None` if the value can be read as the kind, otherwise a description of the expected value.
+/// Returns `None` if the value can be parsed as the kind, otherwise a description of the expected value.
 pub(crate) fn expects(kind: &Kind, given: &Json, zone: &Zone) -> Option<&'static str> {
     let is_text = |reads: &dyn Fn(&str) -> bool| given.as_str().is_some_and(reads);
     let (fits, expected) = match kind {
@@ -113,14 +114,14 @@ pub(crate) fn expects(kind: &Kind, given: &Json, zone: &Zone) -> Option<&'static
     (!fits).then_some(expected)
 }
 
-/// A fact that a goal asks for, under the name that it is given by.
+/// A fact that a goal asks for, with its name in the final answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedFact {
-    /// The name.
+    /// Name of the fact.
     pub name: String,
-    /// The fact asked for.
+    /// The requested fact.
     pub ask: Ask,
-    /// The positions of the goal's answer checks that it holds the values of. None of a goal that cannot be answered.
+    /// Positions of the answer checks whose values it holds. It is empty for a goal that cannot be answered.
     pub checks: Vec<usize>,
 }
 
@@ -129,10 +130,10 @@ pub fn asks(checks: &Checks, goal: usize) -> Vec<NamedFact> {
     checks.goals.get(goal).map(named).unwrap_or_default()
 }
 
-/// Returns the facts that a goal asks for, first those that it answers.
+/// Returns the facts that a goal asks for, those with answers first.
 ///
-/// Answer checks about the same thing are one fact: a map where each value's item has a name, otherwise a list. Example:
-/// the prices of two rooms are one map from room to price.
+/// Answer checks about the same thing form one fact. It is a map if each value's item has a name, otherwise a
+/// list. Example: the prices of two rooms form a map from room to price.
 pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
     let mut groups: Vec<(&str, Kind, Vec<usize>)> = Vec::new();
     let mut groups_about: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -154,7 +155,7 @@ pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
         (Ask { about: about.to_owned(), sign, kind }, checks)
     });
     let mut taken: HashSet<String> = HashSet::new();
-    // The number that a name is tried with next: those before it are taken, and stay so.
+    // Next number to try for each name. Earlier numbers are taken.
     let mut next: HashMap<String, u64> = HashMap::new();
     let mut free = |name: String| {
         if taken.insert(name.clone()) {
@@ -173,7 +174,7 @@ pub fn named(goal: &GoalCheck) -> Vec<NamedFact> {
     asked.map(|(ask, checks)| NamedFact { name: free(name_of(&ask.about)), ask, checks }).collect()
 }
 
-/// The kind of a fact that holds the values of these checks.
+/// Returns the kind of a fact that holds the values of these checks.
 fn kind_of(checks: &[&AnswerCheck], single: Kind) -> Kind {
     let is_several =
         |check: &&&AnswerCheck| !check.items.is_empty() || matches!(check.fact, Fact::List { .. });
@@ -185,12 +186,12 @@ fn kind_of(checks: &[&AnswerCheck], single: Kind) -> Kind {
     if is_map { Kind::Map(Box::new(single)) } else { Kind::List(Box::new(single)) }
 }
 
-/// A value that a fact asks for, and the names of the item that it belongs to.
+/// A requested value with the names of its item.
 #[derive(Clone, Copy, Debug)]
 pub struct ItemValue<'a> {
     /// The value.
     pub fact: &'a Fact,
-    /// The names of its item, the best first.
+    /// Names of its item, the best first.
     pub names: &'a [String],
 }
 
@@ -204,14 +205,15 @@ pub fn item_values(check: &AnswerCheck) -> impl Iterator<Item = ItemValue<'_>> {
     values.iter().enumerate().map(move |(at, fact)| ItemValue { fact, names: names(at) })
 }
 
-/// `year of study of the student` as `year_of_study_of_the_student`.
+/// Returns a description as a name. Example: `year of study of the student` gives
+/// `year_of_study_of_the_student`.
 fn name_of(about: &str) -> String {
     let name = english::split_identifier(about).join("_");
     let name: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').take(60).collect();
     if name.is_empty() { "fact".to_owned() } else { name }
 }
 
-/// The tool's JSON Schema for a goal, in OpenAI's function format.
+/// Returns the definition of the tool for a goal, in OpenAI's function format.
 pub fn tool(checks: &Checks, goal: usize) -> Json {
     json!({
         "type": "function",
@@ -224,7 +226,7 @@ pub fn tool(checks: &Checks, goal: usize) -> Json {
     })
 }
 
-/// The JSON Schema of a [`Finish`] for a goal.
+/// Returns the JSON Schema of a [`Finish`] for a goal.
 pub fn schema(checks: &Checks, goal: usize) -> Json {
     let facts: Map<String, Json> = asks(checks, goal)
         .into_iter()
@@ -272,8 +274,8 @@ pub fn schema(checks: &Checks, goal: usize) -> Json {
     })
 }
 
-/// The facts of a goal as an ending gives them; `made` says what the world made for a field of a new record. None where
-/// something was not made.
+/// Returns the facts of a goal's reference answer. `made` returns the value that the world gave to a field of
+/// a new record. The result is none if such a value is missing.
 pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Option<Map<String, Json>> {
     let given = named(goal).into_iter().filter(|fact| !fact.checks.is_empty()).map(|fact| {
         let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
@@ -292,7 +294,8 @@ pub fn facts(goal: &GoalCheck, made: impl Fn(u32, &str) -> Option<Json>) -> Opti
     given.collect()
 }
 
-/// What a refusal is about, as its reference would say it: an argument of the call that it rests on, or the value that was read.
+/// Returns the subject of a refusal in the reference: an argument of the refused call, or the value that was
+/// read.
 pub fn subject(goal: &GoalCheck) -> Option<String> {
     let argument = goal.evidence.iter().find_map(|evidence| match evidence {
         Evidence::Refused { arguments, .. }
@@ -332,7 +335,7 @@ const fn unsigned(value: f64, magnitude: bool) -> f64 {
     if magnitude { value.abs() } else { value }
 }
 
-/// A whole number without a decimal point.
+/// Returns a whole number without a decimal point.
 fn number(value: f64) -> Json {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
@@ -352,7 +355,7 @@ mod tests {
             names(&["fee", "fee", "fee 2", "fee", "day"]),
             ["fee", "fee_2", "fee_2_2", "fee_3", "day"]
         );
-        // A name does not try the numbers that are taken.
+        // A repeated name does not retry the numbers that are taken.
         let many = names(&vec!["fee"; 50_000]);
         assert_eq!(many.last().map(String::as_str), Some("fee_50000"));
     }

@@ -1,7 +1,9 @@
-//! The rules of English: words and identifiers, number of nouns, articles, enumerations, stems, nearness.
+//! Owns the rules of English: words and identifiers, plurals, articles, enumerations, stems, and edit
+//! distance.
 //!
-//! Owns every rule of the language that more than one place needs. Knows no worlds and no documents, and decides nothing
-//! by chance. What is frozen keeps its own rules: the words of `ToolSearcher`, and those of the grader's extractor.
+//! It has each language rule that several modules need. It knows no worlds and no documents, and never draws
+//! at random. Two frozen components keep their own rules: the words of `ToolSearcher`, and the grader's
+//! extractor.
 
 mod near;
 mod noun;
@@ -11,7 +13,7 @@ pub use near::{distance, near};
 pub use noun::{article, is_plural, plural, singular};
 pub use word::{capitalised, fold, lowered, spaced, split_identifier, stem, words};
 
-/// The items as a list in a sentence: `a`, `a and b`, `a, b and c`.
+/// Returns the items as a list in a sentence: `a`, `a and b`, `a, b and c`.
 pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
     match items {
         [] => String::new(),
@@ -20,8 +22,8 @@ pub fn enumerate<S: std::borrow::Borrow<str>>(items: &[S]) -> String {
     }
 }
 
-/// Returns true if a text has another in it as whole words. An empty text is in none. Both are compared as they are: fold them, or
-/// lower their case, first.
+/// Returns true if a text contains another as whole words. An empty text is in none. The comparison is exact:
+/// fold the texts, or lower their case, first.
 pub fn has_words(text: &str, part: &str) -> bool {
     !part.is_empty()
         && text.match_indices(part).any(|(start, _)| {
@@ -52,7 +54,7 @@ pub const MONTHS: [&str; 12] = [
     "December",
 ];
 
-/// The name of a date's weekday: `Monday`.
+/// Returns the name of a date's weekday: `Monday`.
 pub fn weekday(date: crate::value::Date) -> &'static str {
     WEEKDAYS[date.civil().weekday().to_monday_zero_offset() as usize % 7]
 }

@@ -1,9 +1,9 @@
-//! Expressions: a documented subset of CEL, in typed form.
+//! Owns expressions: a documented subset of CEL, in typed form.
 //!
-//! Owns the typed form; parsing ([`compile`]), evaluation ([`eval`]) and units ([`units`]) are in this module's
-//! children. Evaluation reads records through [`eval::Records`], so that the engine, which has them, and the
-//! making of records, which has only some, share one meaning. Nothing here has side effects, and every
-//! expression is bounded: it folds over records of one world, never over anything it makes itself.
+//! Its children parse ([`compile`]) and evaluate ([`eval`]) expressions, and know units ([`units`]).
+//! Evaluation reads records through [`eval::Records`]. The engine has all records, and materialisation only
+//! some, but both share one meaning. Expressions have no side effects and are bounded: they fold over the
+//! records of one world, never over lists that they make.
 
 mod ast;
 mod check;

@@ -1,4 +1,4 @@
-//! The check of an ending: that it is complete and can be read as the schema of its goal says.
+//! Owns the check that a final answer is complete and fits the schema of its goal.
 
 use serde_json::Map;
 
@@ -6,54 +6,54 @@ use crate::ending::{Finish, Kind, NamedFact, asks, expects};
 use crate::task::{Checks, Outcome, RefusalClass};
 use crate::value::Zone;
 
-/// Why an ending is none.
+/// The reason for which a final answer is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FinishError {
-    /// A member that the outcome needs.
+    /// A required member is missing.
     #[error("{member}: found nothing, expected {expected}")]
     Missing {
-        /// Where it stands.
+        /// Path of the member.
         member: String,
         /// A description of the expected value.
         expected: &'static str,
     },
-    /// A member that does not go with the outcome.
+    /// A member does not belong to this outcome.
     #[error("{member}: expected nothing, as only {} takes it", if *.member == "facts" { "the outcome done" } else { "a refusal" })]
     Unexpected {
-        /// Where it stands.
+        /// Name of the member.
         member: &'static str,
     },
-    /// A fact that the goal does not ask for.
+    /// The goal does not ask for this fact.
     #[error("facts: found `{found}`, expected {expected}")]
     Unknown {
-        /// Its name.
+        /// Name of the fact.
         found: String,
-        /// The names that there are.
+        /// The allowed names.
         expected: String,
     },
-    /// An item that nothing visible names.
+    /// No message or reply names this item.
     #[error(
         "facts.{name}: found the item `{found}`, which no message and no reply names; expected its own name or id"
     )]
     Item {
-        /// The fact's name.
+        /// Name of the fact.
         name: String,
         /// The item's name, cut to 60 characters.
         found: String,
     },
-    /// A fact of another kind.
+    /// The fact has another kind.
     #[error("facts.{name}: found {found}, expected {expected}")]
     Kind {
-        /// Its name.
+        /// Name of the fact.
         name: String,
-        /// The value found, cut to 60 characters.
+        /// The found value, cut to 60 characters.
         found: String,
         /// A description of the expected value.
         expected: &'static str,
     },
 }
 
-/// Returns the item names that an ending gives in the facts of several items, each with the name of its fact.
+/// Returns the item names in facts with several items, each with the name of its fact.
 pub fn items<'a>(
     end: &'a Finish,
     checks: &Checks,
@@ -70,7 +70,7 @@ pub fn items<'a>(
 }
 
 impl FinishError {
-    /// The member of the ending that is wrong: `reason`, `about` or `facts`.
+    /// Returns the wrong member of the final answer: `reason`, `about` or `facts`.
     pub fn member(&self) -> &str {
         match self {
             Self::Missing { member, .. } => member.split('.').next().unwrap_or_default(),
@@ -80,10 +80,10 @@ impl FinishError {
     }
 }
 
-/// Checks that an ending is complete and can be read as the schema of its goal says.
+/// Checks that a final answer is complete and fits the schema of its goal.
 ///
 /// # Errors
-/// The first member that is missing, not expected, or of another kind.
+/// Returns the first member that is missing, unexpected, or of another kind.
 pub fn check(end: &Finish, checks: &Checks, goal: usize, zone: &Zone) -> Result<(), FinishError> {
     let asks = asks(checks, goal);
     let done = end.outcome == Outcome::Done;

@@ -1,8 +1,8 @@
-//! Keys of records: sparse, never sequential, and a pure function of what asks for them.
+//! Owns the keys of records: sparse, never sequential, and a pure function of their inputs.
 //!
-//! Owns [`KeyFormat`]'s meaning. The materialiser and the engine both make keys here, so that a world's first
-//! records and the records that a session creates have keys of one kind. It keeps no state and knows no records:
-//! a caller that finds a key taken asks again with the next `attempt`.
+//! It defines the meaning of [`KeyFormat`]. The materialiser and the engine both make keys here, so that
+//! initial records and records of a session have keys of one kind. It keeps no state and knows no records. A
+//! caller that finds a key taken asks again with the next `attempt`.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,12 @@ use crate::model::KeyFormat;
 use crate::table::rows;
 use crate::value::{Value, nfc};
 
-/// The `n`-th key of a resource under a seed.
+/// Returns the `n`-th key of a resource for a seed.
 ///
-/// `resource` is the qualified name; `n` is the number of the record (materialiser) or of successful creates before
-/// it (engine); `attempt` counts from 0 and is raised while the key is taken. Attempts 0 to [`capacity`]` - 1` of the
-/// same `n` give every key of the format once (for formats of less than 2^64 keys), so a free key is always found.
+/// `resource` is the qualified name. `n` is the number of the record in the materialiser, and the number of
+/// earlier successful creates in the engine. `attempt` starts at 0 and rises while the key is taken. Attempts
+/// 0 to [`capacity`]` - 1` of the same `n` give each key of the format once, for formats of less than 2^64
+/// keys. A free key is therefore always found.
 ///
 /// ```
 /// use diorama_seeds::{keys::key_for, model::KeyFormat, value::Value};
@@ -46,7 +47,7 @@ pub fn key_for(format: &KeyFormat, seed: u64, resource: &str, n: u64, attempt: u
     }
 }
 
-/// How many different keys a format has; saturates.
+/// Returns the number of different keys of a format. It saturates.
 pub fn capacity(format: &KeyFormat) -> u128 {
     match format {
         KeyFormat::Integer { min, max } => integers(*min, *max),
@@ -54,9 +55,10 @@ pub fn capacity(format: &KeyFormat) -> u128 {
     }
 }
 
-/// A code format, taken apart: `#` is a digit; inside braces `A` is an upper-case letter and `x` a lower-case
-/// hexadecimal digit and `w` a word, each another one; everything else stands for itself. A code that begins with a digit never begins with zero, so
-/// that a caller who reads it as a number loses nothing.
+/// A parsed code format. `#` is a digit. Inside braces, `A` is an upper-case letter, `x` a lower-case
+/// hexadecimal digit, and `w` a word, different from the other words. All other characters stand for
+/// themselves. A code that begins with a digit never begins with zero, so that parsing it as a number loses
+/// nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Code {
     parts: Vec<Part>,
@@ -74,13 +76,13 @@ const NON_ZERO: &[u8] = b"123456789";
 const LETTERS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 const HEXADECIMAL: &[u8] = b"0123456789abcdef";
 
-/// Words that names are made of.
+/// Words for codes that read like names.
 static WORDS: LazyLock<Vec<&str>> =
     LazyLock::new(|| rows(include_str!("../data/key_words.txt")).flat_map(str::split_whitespace).collect());
 
-/// Where a code's characters come from.
+/// Source of the choices in a code.
 pub(crate) trait Choices {
-    /// A number below `n`, which is 1 to 64.
+    /// Returns a number below `n`, which is 1 to 64.
     fn below(&mut self, n: usize) -> usize;
 }
 
@@ -109,7 +111,7 @@ impl Code {
         Self { parts }
     }
 
-    /// How many different codes there are; `None` when more than 2^128.
+    /// Returns the number of different codes, or `None` above 2^128.
     pub(crate) fn capacity(&self) -> Option<u128> {
         let mut words = 0;
         self.parts.iter().try_fold(1_u128, |product, part| match part {
@@ -124,7 +126,7 @@ impl Code {
 
     pub(crate) fn write(&self, choices: &mut impl Choices) -> String {
         let mut code = String::with_capacity(self.parts.len());
-        // The words that stand in it, by their positions in order.
+        // Positions of the words in the code so far, in order.
         let mut written: Vec<usize> = Vec::new();
         for part in &self.parts {
             match part {
@@ -163,7 +165,7 @@ impl Choices for Numbered {
     }
 }
 
-/// A byte of hash output for each choice, for codes with more places than a number can name.
+/// Two bytes of hash output for each choice, for codes whose number exceeds 2^128.
 struct Bytes(blake3::OutputReader);
 
 impl Choices for Bytes {
@@ -178,8 +180,8 @@ fn integers(min: i64, max: i64) -> u128 {
     u128::from(min.abs_diff(max)) + 1
 }
 
-/// The place among `places` for an attempt: a pseudo-random start, then strides that are coprime to `places`, so
-/// that the attempts visit every place once before any twice.
+/// Returns the position among `places` for an attempt. It starts at a pseudo-random position, and its stride
+/// is coprime to `places`. The attempts therefore visit each position once before any twice.
 fn place(seed: u64, resource: &str, n: u64, attempt: u32, places: u128) -> u128 {
     let hash = digest(seed, resource, n, None).finalize();
     let [start, stride] = [0, 8].map(|at| {
@@ -226,7 +228,8 @@ mod tests {
 
     #[test]
     fn keys_are_of_their_format_and_stay_what_they_are() {
-        // Recorded sessions replay only while these hold: a change here is a change of engine version.
+        // Recorded sessions replay only while these keys stay the same. A change here requires a new engine
+        // version.
         let check = |format: KeyFormat, expect: &str| assert_eq!(keys(&format, 3).join(" "), expect);
         check(KeyFormat::Integer { min: 10_000, max: 9_999_999 }, "6899256 33296 8544950");
         check(KeyFormat::Code("APT-####".into()), "APT-6529 APT-6923 APT-0594");

@@ -1,8 +1,8 @@
-//! Where worlds come from, and the vocabulary they are written in.
+//! Owns the origin of worlds, and the vocabulary in which they are written.
 //!
-//! Owns values, types, checked worlds, expressions (parsing and type-checking), and what Diorama knows of English.
-//! `diorama-format` owns the documents. It must not execute a call, open a socket, read the machine's clock or
-//! draw an unseeded random number.
+//! It has values, types, checked worlds, expressions (parsing and type-checking), and the rules of English.
+//! `diorama-format` owns the documents. It must not execute a call, open a socket, read the machine's clock
+//! or draw an unseeded random number.
 
 pub mod agent_tools;
 pub mod agreement;

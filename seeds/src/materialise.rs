@@ -1,8 +1,9 @@
-//! Materialised worlds: every record of a source world made up from a seed and written out.
+//! Owns materialised worlds: it generates every record of a source world from a seed.
 //!
-//! Owns the providers of made-up values and the way from a source world to a world that runs. The same document and
-//! seed give the same bytes; a value depends on the seed, its resource, its field and its record's number alone, so
-//! that adding a field or a record elsewhere leaves it as it was. Nothing here reads a clock or executes a call.
+//! It has the providers of generated values, and makes a runnable world from a source world. The same
+//! document and seed give the same bytes. A value depends only on the seed, its resource, its field and its
+//! record's number. Adding a field or record elsewhere does not change it. The module reads no clock and
+//! executes no call.
 
 mod cast;
 mod defaults;
@@ -39,7 +40,7 @@ use crate::world::canonical::{self, Form};
 use crate::world::compile::{compile, compile_whole};
 use diorama_format::{Finding, Report};
 
-/// The provider of made-up values that the name of a field stands for, whole or by its last words.
+/// Returns the provider that the name of a field denotes, as a whole or by its last words.
 ///
 /// ```
 /// use diorama_seeds::materialise::provider_of_field;
@@ -52,22 +53,24 @@ pub fn provider_of_field(name: &str, whole: bool) -> Option<&'static str> {
     if whole { names::of_whole_field(&words) } else { names::of_field(&words) }
 }
 
-/// The form of the codes that a field of this name holds, such as `{AAA}-####` for `sku`.
+/// Returns the code format for a field of this name, such as `{AAA}-####` for `sku`.
 pub fn code_of_field(name: &str) -> Option<&'static str> {
     defaults::code(&split_identifier(name))
 }
 
-/// Returns true if the tables have sentences for what people write about the records of a resource: a review, a ticket.
+/// Returns true if the tables have sentences that people write about the records of a resource. Examples: a
+/// review, a ticket.
 pub fn is_written_about(resource: &str) -> bool {
     defaults::sentences_of(resource).is_some()
 }
 
-/// Returns true if the tables have sentences that describe what the records of a resource are: a product, an event, a news story.
+/// Returns true if the tables have sentences that describe the records of a resource. Examples: a product, an
+/// event, a news story.
 pub fn is_described(resource: &str) -> bool {
     defaults::sentences_of(resource).is_some_and(|rule| !rule.starts_with("note"))
 }
 
-/// The providers that need no options, in order.
+/// Returns the providers that need no options, in order.
 pub(crate) fn plain_providers() -> BTreeSet<&'static str> {
     let made = ["boolean", "date", "date_time", "decimal", "integer", "list", "number", "position", "time"];
     provider::Provider::all_names().chain(made).collect()
@@ -84,7 +87,7 @@ pub struct Materialised {
     pub hash: Str,
 }
 
-/// A source world, read and compiled once, from which any number of worlds can be materialised.
+/// A source world, parsed and compiled once, from which any number of worlds can be materialised.
 ///
 /// ```
 /// use diorama_seeds::{materialise::Source, world};
@@ -109,23 +112,24 @@ pub struct Materialised {
 pub struct Source {
     doc: Arc<WorldDoc>,
     form: Form,
-    /// The model of `form`: in canonical order and without records.
+    /// The model of `form`, in canonical order and without records.
     world: World,
-    /// The model in the order of the document as it was written, in which fields may build on earlier ones.
+    /// The model in the order of the source document, in which fields may depend on earlier ones.
     written: World,
-    /// As `written`, with private fields and without APIs; none where no field is private.
+    /// Like `written`, with private fields and without APIs. None if no field is private.
     making: Option<World>,
-    /// None for a document that is materialised already.
+    /// None for a document that is already materialised.
     plan: Option<plan::Plan>,
-    /// For each resource of `world`, its place among those that are made and the places of its fields there.
+    /// For each resource of `world`: its position in the model that makes records, and the positions of its
+    /// fields there.
     places: Vec<(usize, Vec<usize>)>,
 }
 
 impl Source {
-    /// Compiles a document and reads its providers.
+    /// Compiles a document and parses its providers.
     ///
     /// # Errors
-    /// Faults of the document, with places.
+    /// Returns the problems of the document, with their paths.
     pub fn new(doc: impl Into<Arc<WorldDoc>>) -> Result<Self, Report> {
         let doc = doc.into();
         let checked = checkable(&doc);
@@ -133,10 +137,10 @@ impl Source {
         Self::of(doc, &checked, world)
     }
 
-    /// As [`Source::new`], for a document that is compiled already.
+    /// Works like [`Source::new`], for a document that is already compiled.
     ///
     /// # Errors
-    /// Faults of the providers and given records, with places.
+    /// Returns the problems of the providers and given records, with their paths.
     pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
         let checked = checkable(&doc);
         Self::of(doc.into(), &checked, written)
@@ -159,20 +163,21 @@ impl Source {
         Ok(Self { places, doc, form, world, written, making, plan })
     }
 
-    /// The source document, with its phrases.
+    /// Returns the source document, with its phrases.
     pub fn doc(&self) -> &WorldDoc {
         &self.doc
     }
 
-    /// The compiled source world, in canonical order and without records.
+    /// Returns the compiled source world, in canonical order and without records.
     pub const fn world(&self) -> &World {
         &self.world
     }
 
-    /// Makes the records of a seed. Those of a document that is materialised already stay as they are.
+    /// Makes the records of a seed. Records of a document that is already materialised stay unchanged.
     ///
     /// # Errors
-    /// Values that could not be made up: a unique field with too few possible values, a reference to nothing.
+    /// Returns an error if a value cannot be generated. Examples: a unique field with too few possible
+    /// values, a reference without a target.
     pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
         if let Some(doc) = house::with_numbers(&self.doc, seed) {
             return Self::new(doc)?.materialise(seed);
@@ -184,10 +189,11 @@ impl Source {
         Ok(Materialised { world, canonical, hash })
     }
 
-    /// As [`Source::materialise`], in a world that starts at another time: records and rules move along with it.
+    /// Materialises like [`Source::materialise`], in a world that starts at another time. Records and rules
+    /// move along with it.
     ///
     /// # Errors
-    /// As [`Source::materialise`].
+    /// Returns the errors of [`Source::materialise`].
     pub fn materialise_at(&self, seed: u64, clock: Instant) -> Result<Materialised, Report> {
         if let Some(doc) = house::with_numbers(&self.doc, seed) {
             return Self::new(doc)?.materialise_at(seed, clock);
@@ -203,10 +209,11 @@ impl Source {
         Self { doc: Arc::clone(&self.doc), form, world, written, making, plan, places }.materialise(seed)
     }
 
-    /// As [`Source::materialise`], without the canonical form and so without a hash: for those who only look at records.
+    /// Materialises like [`Source::materialise`], without the canonical form and hash, for callers that only
+    /// need records.
     ///
     /// # Errors
-    /// As [`Source::materialise`].
+    /// Returns the errors of [`Source::materialise`].
     pub fn recorded(&self, seed: u64) -> Result<World, Report> {
         let mut world = self.world.clone();
         let made = self.plan.as_ref().map(|plan| self.made(plan, seed)).transpose()?;
@@ -224,11 +231,12 @@ impl Source {
         Ok(world)
     }
 
-    /// Makes records such as the world might have: those of a seed, and where the document gives all records of a resource, others beside
-    /// them. Where no others can be made (a unique field with few possible values), the given ones alone.
+    /// Makes alternate records for the world. They are the records of a seed. If the document gives all
+    /// records of a resource, it adds others. If no others can be made, because a unique field has few
+    /// possible values, it returns the given ones.
     ///
     /// # Errors
-    /// As [`Source::materialise`].
+    /// Returns the errors of [`Source::materialise`].
     pub fn alternates(&self, seed: u64) -> Result<World, Report> {
         let more = || Self::new(more::with_more_records(&self.doc))?.recorded(seed);
         if self.doc.materialised.is_some() {
@@ -238,7 +246,8 @@ impl Source {
         }
     }
 
-    /// The records of one seed. Where a few draws leave no room (pairs that must differ), another start often succeeds.
+    /// Makes the records of one seed. Early draws may leave no valid values, as with pairs that must differ.
+    /// Another start then often succeeds.
     fn made(&self, plan: &plan::Plan, seed: u64) -> Result<Vec<Vec<Record>>, Report> {
         let starts = (1..REDRAWS).map(|start| seed ^ start.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         let world = self.making.as_ref().unwrap_or(&self.written);
@@ -249,10 +258,10 @@ impl Source {
     }
 }
 
-/// How often the records of a seed are begun before they are given up.
+/// Maximum number of starts for the records of a seed.
 const REDRAWS: u64 = 6;
 
-/// Where the resources and fields of one order are in the other.
+/// Returns, for the resources and fields of one order, their positions in the other.
 fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
     let place = |resource: &Resource| {
         let from =
@@ -266,15 +275,16 @@ fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
     ordered.resources.iter().map(place).collect()
 }
 
-/// Compiles and materialises a document at once.
+/// Compiles and materialises a document.
 ///
 /// # Errors
-/// As [`Source::new`] and [`Source::materialise`].
+/// Returns the errors of [`Source::new`] and [`Source::materialise`].
 pub fn materialised(doc: &WorldDoc, seed: u64) -> Result<Arc<Materialised>, Report> {
     Source::new(doc.clone())?.materialise(seed).map(Arc::new)
 }
 
-/// The document without given values that only the plan can read: references by name, dates relative to the clock.
+/// Returns the document without the given values that only the plan can parse: references by name, and dates
+/// relative to the clock.
 fn checkable(doc: &WorldDoc) -> WorldDoc {
     let mut doc = doc.without_scenarios();
     if doc.materialised.is_some() {

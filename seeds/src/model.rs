@@ -1,6 +1,6 @@
-//! The checked form of a world: names resolved to positions, expressions typed. What the engine runs.
+//! Owns the checked form of a world, which the engine runs: names are positions, and expressions are typed.
 //!
-//! Made from a [`crate::doc::WorldDoc`] by [`crate::world::compile`]. Everything here is read-only after that.
+//! [`crate::world::compile`] makes it from a [`crate::doc::WorldDoc`]. It is read-only after that.
 
 mod behaviour;
 pub(crate) mod ids;
@@ -25,28 +25,28 @@ pub use ids::{ApiId, DomainId, FieldId, ParameterId, ResourceId};
 pub use reply::{Many, Member, Reply, Shape, Source};
 pub use security::{Need, SecurityKind, SecurityScheme};
 
-/// A world, checked.
+/// A checked world.
 #[derive(Clone, Debug)]
 pub struct World {
     /// Identifier.
     pub name: Str,
-    /// One line for people.
+    /// Title in one line.
     pub title: Str,
-    /// Where the clock starts.
+    /// Initial time of the clock.
     pub clock: Instant,
-    /// The one zone.
+    /// The only time zone of the world.
     pub zone: Zone,
-    /// True when it stands for a public benchmark.
+    /// True if the world represents a public benchmark.
     pub benchmark: bool,
-    /// True when all records are written out.
+    /// True if the world has all records.
     pub materialised: bool,
     /// Domains.
     pub domains: Vec<Domain>,
     /// Resources of all domains.
     pub resources: Vec<Resource>,
-    /// APIs of all domains: the pool. Names are unique in it.
+    /// APIs of all domains. Their names are unique in the world.
     pub apis: Vec<Api>,
-    /// BLAKE3 of the canonical form (lower-case hex), set for materialised worlds.
+    /// BLAKE3 of the canonical form in lower-case hexadecimal, for materialised worlds.
     pub hash: Option<Str>,
 }
 
@@ -55,43 +55,43 @@ pub struct World {
 pub struct Domain {
     /// Identifier.
     pub name: Str,
-    /// One line for people.
+    /// Title in one line.
     pub title: Str,
-    /// A sentence.
+    /// Description in one sentence.
     pub description: Str,
-    /// Field of life or economy.
+    /// Area of life or economy.
     pub sector: Str,
-    /// Prefix of its paths, without a final slash; empty or with a leading slash.
+    /// Prefix of its paths, without a final slash. It is empty or begins with a slash.
     pub base_path: Str,
-    /// How its names are written to callers. Names of parameters and members in this model are so written already.
+    /// Casing of names for callers. Names of parameters and members in this model already have it.
     pub casing: Casing,
-    /// The people whom the service serves.
+    /// Resource of the people who use the service.
     pub users: Option<ResourceId>,
-    /// Sign-in.
+    /// Configuration of sign-in.
     pub auth: Option<Auth>,
-    /// How HTTP callers prove who they are.
+    /// Security schemes of HTTP callers.
     pub security: Vec<SecurityScheme>,
-    /// Values that callers are told at the start, by the name of their parameter.
+    /// Values that callers get at the start, by the name of their parameter.
     pub given: Vec<(Str, Given)>,
-    /// The rules of its policy, in their order.
+    /// Rules of its policy, in order.
     pub house: Vec<HouseRule>,
 }
 
-/// A rule of a domain's policy, as people read it.
+/// A rule of a domain's policy, in words.
 #[derive(Clone, Debug)]
 pub struct HouseRule {
-    /// Its name, unique in the domain.
+    /// Name of the rule, unique in the domain.
     pub name: Str,
-    /// The governed act, in the imperative.
+    /// The governed action, in the imperative.
     pub act: Str,
-    /// Wordings, each of which says all of it.
+    /// Alternative wordings of the whole rule.
     pub sentences: Vec<Str>,
-    /// Cases near its number with the verdict that its expression gives, each as a sentence.
+    /// Cases near its number, each as a sentence with the verdict of its expression.
     pub examples: Vec<Str>,
 }
 
 impl Domain {
-    /// The values that system messages tell callers, by the name of their parameter.
+    /// Returns the values that system messages show to callers, by the name of their parameter.
     pub fn list_told(&self) -> impl Iterator<Item = (&Str, &Value)> {
         self.given.iter().filter_map(|(name, given)| match given {
             Given::Value(value) => Some((name, value)),
@@ -100,19 +100,19 @@ impl Domain {
     }
 }
 
-/// A value that callers are told at the start.
+/// A value that callers get at the start.
 #[derive(Clone, Debug)]
 pub enum Given {
-    /// This one.
+    /// A fixed value.
     Value(Value),
-    /// What a record has in a field, the first that refers to what is given before: for HTTP clients alone.
+    /// A field of the first record that refers to the values given before. Only HTTP clients get it.
     FieldOf(ResourceId, FieldId),
 }
 
-/// How a domain's users sign in.
+/// Configuration of a domain's sign-in.
 #[derive(Clone, Debug)]
 pub struct Auth {
-    /// The users.
+    /// Resource of the users.
     pub user: ResourceId,
     /// Field with the sign-in name.
     pub login: FieldId,
@@ -127,63 +127,62 @@ pub struct Auth {
 /// A kind of record.
 #[derive(Clone, Debug)]
 pub struct Resource {
-    /// Its name, unique inside its domain.
+    /// Name of the resource, unique in its domain.
     pub name: Str,
-    /// `name`, or `domain.name` where another domain of the world has the same name. Unique in the world: what
-    /// diffs, hashes and checks use.
+    /// `name`, or `domain.name` if two domains have the same name, so that it is unique in the world.
     pub qualified: Str,
-    /// Its domain.
+    /// Domain of the resource.
     pub domain: DomainId,
     /// Singular noun.
     pub label: Str,
     /// Plural noun.
     pub plural: Str,
-    /// A sentence that says what a record is.
+    /// Description of a record in one sentence.
     pub description: Str,
     /// The key field.
     pub key: FieldId,
-    /// How new keys are made.
+    /// Format of new keys.
     pub key_format: KeyFormat,
-    /// The field people call a record by.
+    /// Field whose value people use as the name of a record.
     pub display: Option<FieldId>,
-    /// The field with the owner's key.
+    /// Field that holds the owner's key.
     pub owner: Option<FieldId>,
-    /// Exactly one record.
+    /// True if the resource has exactly one record.
     pub singleton: bool,
-    /// Groups of fields whose values together occur once.
+    /// Groups of fields whose combined values are unique.
     pub unique_together: Vec<Vec<FieldId>>,
     /// Fields in order.
     pub fields: Vec<Field>,
     /// Names for expressions over one of its records.
     pub defines: Vec<Define>,
-    /// The records of a materialised world, sorted by key. Empty in a source world.
+    /// Records of a materialised world, sorted by key. A source world has none.
     pub records: Vec<Record>,
 }
 
 /// A name for an expression over a record: `seat.free`, or with parameters `table.free_at(args.starts_at)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Define {
-    /// The name.
+    /// Name of the definition.
     pub name: Str,
-    /// Names that the expression takes arguments by.
+    /// Names of its parameters.
     pub parameters: Vec<Str>,
-    /// The expression; `item` is the record.
+    /// The expression, in which `item` is the record.
     pub source: Str,
 }
 
-/// How the keys of new records are made: pseudo-random and sparse, a function of the session seed, the resource
-/// and the number of successful creates.
+/// Format of new keys. They are pseudo-random and sparse, and depend on the session seed, the resource and
+/// the number of successful creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyFormat {
-    /// Integers between these, both included.
+    /// Integers between two bounds, both included.
     Integer {
-        /// Least.
+        /// Minimum.
         min: i64,
-        /// Greatest.
+        /// Maximum.
         max: i64,
     },
-    /// Text in which `#` is a digit, `A` inside `{}` is an upper-case letter and `x` inside `{}` is a lower-case
-    /// hexadecimal digit, `w` a word; everything else stands for itself: `APT-####`, `{AAA}-###`, `{xxxxxxxx}`.
+    /// Text in which `#` is a digit. Inside `{}`, `A` is an upper-case letter, `x` a lower-case hexadecimal
+    /// digit, and `w` a word. All other characters stand for themselves: `APT-####`, `{AAA}-###`.
     Code(Str),
 }
 
@@ -193,121 +192,121 @@ pub type Record = Arc<[Value]>;
 /// A field of a resource.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: Str,
-    /// Its type.
+    /// Type of its values.
     pub schema: Schema,
-    /// May be absent.
+    /// True if the field may be absent.
     pub optional: bool,
-    /// Value when none is given.
+    /// Value if none is given.
     pub default: Option<Value>,
-    /// Made by the world; ignored by graders.
+    /// True if the world makes the value. Graders ignore it.
     pub generated: bool,
-    /// No two records share it.
+    /// True if no two records share a value.
     pub unique: bool,
-    /// Free wording.
+    /// True if callers word the text freely.
     pub free_text: bool,
-    /// For references: what deleting the target does.
+    /// For references: effect of deleting the target.
     pub on_delete: OnDelete,
-    /// For people.
+    /// Description for people.
     pub description: Str,
-    /// A noun for people.
+    /// Noun for people.
     pub label: Str,
-    /// People's words for enum values.
+    /// Synonyms of enum values.
     pub synonyms: IndexMap<Str, Vec<Str>>,
 }
 
 /// An API.
 #[derive(Clone, Debug)]
 pub struct Api {
-    /// Its name, unique in the world.
+    /// Name of the API, unique in the world.
     pub name: Str,
-    /// Its name before variants, with its domain, where the document tells it.
+    /// Name before variants, with its domain, if the document states it.
     pub source_api: Option<Str>,
-    /// Its domain.
+    /// Domain of the API.
     pub domain: DomainId,
     /// HTTP method.
     pub method: Method,
     /// Path below the domain's base path, with `{parameter}` segments.
     pub path: Str,
-    /// Query parameters or headers, with the values that choose it among those of the same method and path; an empty value is any.
+    /// Query parameters or headers that select it among APIs of one method and path. An empty value means any.
     pub chosen_by: Vec<(Str, Str)>,
-    /// A sentence that says what it does.
+    /// Description in one sentence.
     pub description: Str,
-    /// A sentence with the units and currencies of what it replies; empty where description and names tell them.
+    /// Sentence with the units and currencies of its replies. It is empty if description and names show them.
     pub measures: Str,
-    /// Phrases that people use for the API, for searches.
+    /// Search phrases for the API.
     pub search: Vec<Str>,
-    /// Parameters in order. An API with `auth` has the token as its last one.
+    /// Parameters in order. An API with `auth` has the token as the last.
     pub parameters: Vec<Parameter>,
-    /// The parameter that carries the token.
+    /// Parameter that carries the token.
     pub token: Option<ParameterId>,
-    /// JSON Schemas of error bodies over HTTP, by status; without a status, of all others.
+    /// JSON Schemas of error bodies over HTTP, by status. An entry without a status covers all others.
     pub errors: Vec<(Option<u16>, Arc<serde_json::Value>)>,
-    /// Credentials of HTTP callers: one of these sets of schemes. None are needed when there is no set.
+    /// Credentials of HTTP callers: one of these sets of schemes. An API without sets needs none.
     pub security: Vec<Vec<Need>>,
-    /// Promises of a document about its bodies.
+    /// Promises of a document about the bodies.
     pub contract: Option<Arc<crate::contract::Contract>>,
-    /// The effect of a call.
+    /// Effect of a call.
     pub behaviour: Behaviour,
-    /// The shape of a reply.
+    /// Shape of a reply.
     pub reply: Reply,
-    /// Slots that an evaluation of any of its expressions needs.
+    /// Number of slots for the evaluation of its expressions.
     pub slots: u16,
 }
 
 /// A parameter of an API.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// Name of the parameter.
     pub name: Str,
-    /// Its type.
+    /// Type of its values.
     pub schema: Schema,
-    /// True when it must be given.
+    /// True if the parameter is required.
     pub required: bool,
-    /// Documented value when it is not given.
+    /// Documented value if it is not given.
     pub default: Option<Value>,
-    /// True where callers are told its value at the start.
+    /// True if callers get its value at the start.
     pub told: bool,
-    /// The name by which HTTP callers send it, where that is another.
+    /// Name over HTTP, if it differs.
     pub sent_as: Option<Str>,
-    /// The character between the items of a list in a query string, where that is no comma.
+    /// Character between list items in a query string, if it is no comma.
     pub separator: Option<char>,
-    /// True where tools do not show it.
+    /// True if tools do not show it.
     pub hidden: bool,
-    /// Where it stands in an HTTP request.
+    /// Location in an HTTP request.
     pub place: Place,
-    /// For callers.
+    /// Description for callers.
     pub description: Str,
-    /// A noun for people.
+    /// Noun for people.
     pub label: Str,
-    /// Free wording.
+    /// True if callers word the text freely.
     pub free_text: bool,
-    /// The field it is about, when `like`, its name or a filter says so.
+    /// Field that it represents, by `like`, its name or a filter.
     pub field: Option<(ResourceId, FieldId)>,
-    /// People's words for enum values.
+    /// Synonyms of enum values.
     pub synonyms: IndexMap<Str, Vec<Str>>,
 }
 
 impl Parameter {
-    /// The name by which HTTP callers send it.
+    /// Returns the name by which HTTP callers send it.
     pub fn wire_name(&self) -> &str {
         self.sent_as.as_deref().unwrap_or(&self.name)
     }
 }
 
 impl Api {
-    /// Returns true if nobody says the value of a parameter: it is the token of who has signed in, or told at the start.
+    /// Returns true if the world supplies the value of a parameter: the token, or a value given at the start.
     pub fn is_filled(&self, id: ParameterId) -> bool {
         self.token == Some(id) || self.parameters.get(id.index()).is_some_and(|parameter| parameter.told)
     }
 
-    /// The parameter that holds the request's body as a whole, where a contract says so.
+    /// Returns the parameter for the whole body, if the contract has one.
     pub fn whole_body(&self) -> Option<&Parameter> {
         self.parameters.get(self.contract.as_ref()?.whole?.index())
     }
 
-    /// The parameter of a name.
+    /// Returns the parameter with this name.
     pub fn parameter_named(&self, name: &str) -> Option<ParameterId> {
         self.parameters
             .iter()
@@ -315,7 +314,7 @@ impl Api {
             .map(|index| ParameterId(index as u16))
     }
 
-    /// True when a call can change records.
+    /// Returns true if a call can change records.
     pub fn writes(&self) -> bool {
         !self.behaviour.also.is_empty()
             || matches!(
@@ -330,7 +329,7 @@ impl Api {
             || self.behaviour.keep.is_some()
     }
 
-    /// The records of a list or an aggregate; none for other behaviours.
+    /// Returns the query of a list or an aggregate. Other behaviours have none.
     pub const fn query(&self) -> Option<&Query> {
         match &self.behaviour.kind {
             BehaviourKind::List(query)
@@ -340,7 +339,7 @@ impl Api {
         }
     }
 
-    /// True when a parameter only chooses how a list is looked at: its order, its page, the words it is searched by.
+    /// Returns true if a parameter only affects the view of a list: its order, its page, or its search words.
     pub fn chooses_view(&self, id: ParameterId) -> bool {
         let Some(query) = self.query() else { return false };
         let pages = query.page.as_ref().is_some_and(|page| page.parameter == id || page.limit == Some(id));
@@ -352,8 +351,8 @@ impl Api {
         pages || sorts || searches
     }
 
-    /// True when a success has nothing to show: no member of the record acted on, and nothing beside it. Over HTTP such a
-    /// reply is 204 without a body.
+    /// Returns true if the reply of a success is empty: it shows no member of a record and no other member.
+    /// Over HTTP it is 204 without a body.
     pub fn shows_nothing(&self) -> bool {
         if let Some(contract) = &self.contract {
             return contract.reply.is_none();
@@ -372,7 +371,7 @@ impl Api {
 }
 
 impl Api {
-    /// The description that callers read: the API's own, and the units and currencies of what it replies.
+    /// Returns the description for callers: the API's own, and the units and currencies of its replies.
     pub fn documented(&self) -> String {
         let own = &*self.description;
         match &*self.measures {
@@ -385,21 +384,21 @@ impl Api {
 }
 
 impl World {
-    /// Returns true if a rule governs an API, of the policy of one of these domains.
+    /// Returns true if a rule in the policy of one of these domains governs an API.
     pub fn is_governed(&self, api: ApiId, policies: &[String]) -> bool {
         let api = self.api(api);
         let domain = &self.domains[api.domain.index()].name;
         !api.behaviour.rules.is_empty() && policies.iter().any(|policy| **policy == **domain)
     }
 
-    /// Returns true if a rule asks for a yes of the user before some call, of the policy of one of these domains.
+    /// Returns true if a rule in the policy of one of these domains requires the user's consent to some call.
     pub fn asks_confirmation(&self, policies: &[String]) -> bool {
         let is_told =
             |api: &Api| policies.iter().any(|policy| **policy == *self.domains[api.domain.index()].name);
         self.apis.iter().any(|api| !api.behaviour.confirms.is_empty() && is_told(api))
     }
 
-    /// The same world in which the rules of policies refuse calls; none where no policy governs a call.
+    /// Returns a copy of the world that enforces the rules of policies, or none if no rule governs a call.
     pub fn shadow(&self) -> Option<Self> {
         self.apis.iter().any(|api| !api.behaviour.rules.is_empty()).then(|| {
             let mut shadow = self.clone();
@@ -410,35 +409,35 @@ impl World {
         })
     }
 
-    /// The resource at a position.
+    /// Returns the resource at a position.
     pub fn resource(&self, id: ResourceId) -> &Resource {
         &self.resources[id.index()]
     }
 
-    /// The API at a position.
+    /// Returns the API at a position.
     pub fn api(&self, id: ApiId) -> &Api {
         &self.apis[id.index()]
     }
 
-    /// All APIs, in their order.
+    /// Returns all APIs in order.
     pub fn api_ids(&self) -> impl Iterator<Item = ApiId> + use<> {
         (0..self.apis.len()).map(|index| ApiId(index as u16))
     }
 
-    /// The API of a name.
+    /// Returns the API with this name.
     pub fn api_named(&self, name: &str) -> Option<ApiId> {
         self.apis.iter().position(|api| &*api.name == name).map(|index| ApiId(index as u16))
     }
 
-    /// The values that system messages tell callers of a domain, by the name of their parameter.
+    /// Returns the values that system messages show to callers of a domain, by the name of their parameter.
     pub fn list_told(&self, domain: DomainId) -> impl Iterator<Item = (&Str, &Value)> {
         self.domains.get(domain.index()).into_iter().flat_map(Domain::list_told)
     }
 
-    /// The values that HTTP clients of a domain are told at the start, by the name of their parameter.
+    /// Returns the values that HTTP clients of a domain get at the start, by the name of their parameter.
     pub fn given(&self, domain: DomainId) -> Vec<(&Str, &Value)> {
         let Some(domain) = self.domains.get(domain.index()) else { return Vec::new() };
-        // Records that are given, with their resources.
+        // The given records with their resources.
         let mut chosen: Vec<(ResourceId, &Record)> = Vec::new();
         let mut given = Vec::new();
         for (name, one) in &domain.given {
@@ -469,7 +468,7 @@ impl World {
         given
     }
 
-    /// The value that system messages tell for a parameter of an API.
+    /// Returns the value that system messages show for a parameter of an API.
     pub fn told_for(&self, api: &Api, parameter: &Parameter) -> Option<&Value> {
         if !parameter.told {
             return None;
@@ -477,7 +476,7 @@ impl World {
         self.list_told(api.domain).find(|(name, _)| **name == parameter.name).map(|(_, value)| value)
     }
 
-    /// The resource of a qualified name.
+    /// Returns the resource with this qualified name.
     pub fn resource_named(&self, qualified: &str) -> Option<ResourceId> {
         self.resources
             .iter()
@@ -487,17 +486,17 @@ impl World {
 }
 
 impl Resource {
-    /// The field at a position.
+    /// Returns the field at a position.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.index()]
     }
 
-    /// The field of a name.
+    /// Returns the field with this name.
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         self.fields.iter().position(|field| &*field.name == name).map(|index| FieldId(index as u16))
     }
 
-    /// A field of a record in words: `fee of the dentist`.
+    /// Returns a field of a record in words: `fee of the dentist`.
     pub fn about(&self, field: FieldId) -> String {
         format!("{} of the {}", self.field(field).label, self.label)
     }

@@ -1,9 +1,9 @@
-//! Names in a world, made of words: identifiers of resources and fields, names of APIs. Keeps clear of the words that the
-//! expression language reads as something else.
+//! Owns names in a world that are made from words: identifiers of resources and fields, names of APIs. They
+//! avoid the reserved words of the expression language.
 
 use crate::english::{singular, spaced, split_identifier};
 
-/// The words as one CamelCase name of ASCII letters and digits.
+/// Returns the words as one CamelCase name of ASCII letters and digits.
 pub fn camel<S: AsRef<str>>(words: &[S]) -> String {
     let mut out = String::new();
     for word in words {
@@ -16,7 +16,8 @@ pub fn camel<S: AsRef<str>>(words: &[S]) -> String {
     out
 }
 
-/// The identifier of a resource or field: lower-case ASCII words joined by `_`, never a reserved word.
+/// Returns the identifier of a resource or field: lower-case ASCII words joined by `_`, never a reserved
+/// word.
 pub fn snake(text: &str) -> String {
     let joined = split_identifier(text)
         .iter()
@@ -27,25 +28,25 @@ pub fn snake(text: &str) -> String {
     guard(if joined.is_empty() { "value".to_owned() } else { joined })
 }
 
-/// The name under which a member of a schema stands in the world: itself where that is an identifier.
+/// Returns the name of a schema's member in the world. An identifier stays as it is.
 pub fn identifier(name: &str) -> String {
     if is_identifier(name) { guard(name.to_owned()) } else { snake(name) }
 }
 
-/// Returns true if the expression language can read the name after a dot.
+/// Returns true if the expression language can parse the name after a dot.
 pub fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// The name of a resource, field or domain as people read it: its words, or the name itself where it has none.
+/// Returns the name of a resource, field or domain for people: its words, or the name itself if it has none.
 pub fn label(name: &str) -> String {
     let words = spaced(name);
     if words.is_empty() { name.to_owned() } else { words }
 }
 
-/// A noun as a member's name in JSON: `meeting rooms` is `meeting_rooms`.
+/// Returns a noun as a member's name in JSON. Example: `meeting rooms` gives `meeting_rooms`.
 pub fn member(noun: &str) -> String {
     let mut name = String::with_capacity(noun.len());
     for character in noun.chars() {
@@ -59,7 +60,7 @@ pub fn member(noun: &str) -> String {
     name
 }
 
-/// The resource that a noun stands for: `Production-Companies` is `production_company`.
+/// Returns the resource for a noun. Example: `Production-Companies` gives `production_company`.
 pub fn resource_name(noun: &str) -> String {
     let mut parts = split_identifier(noun);
     if let Some(last) = parts.last_mut() {
@@ -68,12 +69,12 @@ pub fn resource_name(noun: &str) -> String {
     snake(&parts.join("_"))
 }
 
-/// The reserved word that stands with a suffix in a world: `in` for `in_value`.
+/// Returns the reserved word that a name stands for. Example: `in_value` gives `in`.
 pub fn reserved(name: &str) -> Option<&str> {
     name.strip_suffix("_value").filter(|word| is_reserved(word))
 }
 
-/// Words that the expression language reads as something else.
+/// Reserved words of the expression language.
 const RESERVED: &str = "\
     in as break const continue else for function if import let loop package namespace return var \
     void while true false null args record item me now today";

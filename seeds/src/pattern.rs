@@ -1,4 +1,5 @@
-//! Text that matches a pattern, for fields and members that have a pattern and no provider.
+//! Owns the generation of text that matches a pattern, for fields and members that have a pattern and no
+//! provider.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -7,30 +8,30 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 
 use crate::draw::{Draw, Streams};
 
-/// A pattern, ready to make texts.
+/// A parsed pattern that can generate texts.
 #[derive(Clone, Debug)]
 pub(crate) struct Generator(Node);
 
 #[derive(Clone, Debug)]
 enum Node {
     Literal(String),
-    /// The characters to choose from, and where there are none that people type, the ranges.
+    /// Characters to choose from. If the class has none that people type, its ranges.
     Class(Vec<char>, Vec<(char, char)>),
     Repeat(Box<Node>, u32, u32),
     All(Vec<Node>),
     One(Vec<Node>),
 }
 
-/// An unbounded repetition goes this far beyond its least number.
+/// Maximum number of repetitions beyond the minimum, if the pattern sets no bound.
 const MORE: u32 = 5;
-/// A text of a pattern grows no longer.
+/// Length in bytes after which a text stops growing.
 const MAX_LENGTH: usize = 512;
-/// Groups nest no deeper.
+/// Maximum nesting of groups.
 const MAX_DEPTH: u32 = 24;
-/// Patterns that a thread keeps parsed.
+/// Maximum number of parsed patterns that a thread caches.
 const MAX_PARSED_PATTERNS: usize = 1_000;
 
-/// A text that matches a pattern, as far as look-arounds allow; nothing for a pattern that cannot be read.
+/// Returns a text that matches a pattern, except for look-arounds. Returns none for an invalid pattern.
 pub fn matching_text(pattern: &str, seed: u64) -> Option<String> {
     thread_local! {
         static READ: RefCell<HashMap<String, Option<Generator>>> = RefCell::new(HashMap::new());
@@ -48,19 +49,19 @@ pub fn matching_text(pattern: &str, seed: u64) -> Option<String> {
 }
 
 impl Generator {
-    /// Reads a pattern; `None` when it is not one that texts can be made from.
+    /// Parses a pattern. Returns `None` if it is invalid.
     pub(crate) fn new(pattern: &str) -> Option<Self> {
         let hir = regex_syntax::ParserBuilder::new().nest_limit(MAX_DEPTH).build().parse(pattern).ok()?;
         Some(Self(node(&hir)))
     }
 
-    /// Appends a text. The caller checks that it matches, because look-arounds are passed over.
+    /// Appends a text. It ignores look-arounds, so the caller must check that the text matches.
     pub(crate) fn write(&self, draw: &mut Draw, out: &mut String) {
         write(&self.0, draw, out, &mut 4_096);
     }
 }
 
-/// The depth is bounded by the parser.
+/// The parser bounds the depth of this recursion.
 fn node(hir: &Hir) -> Node {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => Node::Literal(String::new()),
@@ -81,7 +82,7 @@ fn node(hir: &Hir) -> Node {
     }
 }
 
-/// A letter, digit or sign that people can type, where the class has one.
+/// Makes a class of letters, digits and signs that people type, if there are any.
 fn of_class(ranges: Vec<(char, char)>) -> Node {
     let typed = ('!'..='~').filter(|c| ranges.iter().any(|(low, high)| low <= c && c <= high));
     let typed: Vec<char> = typed.collect();
@@ -89,7 +90,7 @@ fn of_class(ranges: Vec<(char, char)>) -> Node {
     Node::Class(if plain.is_empty() { typed } else { plain }, ranges)
 }
 
-/// `steps` bounds the work whatever the pattern asks for.
+/// Appends the text of a node. `steps` bounds the work for any pattern.
 fn write(node: &Node, draw: &mut Draw, out: &mut String, steps: &mut u32) {
     if *steps == 0 || out.len() > MAX_LENGTH {
         return;
@@ -146,7 +147,7 @@ mod tests {
             }
         }
         assert!(Generator::new("(((").is_none());
-        // A text stays short whatever the pattern asks for.
+        // A text stays short for any pattern.
         let mut out = String::new();
         let greedy = Generator::new("((a{200}){200}){200}").unwrap();
         greedy.write(&mut Streams::new(1, "r", "f", "").draw(0, 0), &mut out);

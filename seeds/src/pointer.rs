@@ -1,16 +1,16 @@
-//! Segments of JSON pointers (RFC 6901).
+//! Owns the segments of JSON pointers (RFC 6901).
 
-/// A name as a segment of a pointer: `a~1b` for `a/b`.
+/// Returns a name as a segment of a pointer. Example: `a/b` gives `a~1b`.
 pub fn escape(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// The name that a segment of a pointer stands for.
+/// Returns the name for a segment of a pointer.
 pub fn unescape(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-/// The pointer of a place in a reply: `/items/0/name` for `items[0].name`.
+/// Returns the pointer for a path in a reply. Example: `items[0].name` gives `/items/0/name`.
 pub fn from_path(path: &str) -> String {
     let names = path.split(['.', '[', ']']).filter(|name| !name.is_empty());
     names.map(|name| format!("/{}", escape(name))).collect()

@@ -1,8 +1,8 @@
-//! Scenarios: conversations written whole, with places for records and values.
+//! Owns scenarios: complete conversations with bindings for records and values.
 //!
-//! `places` checks a scenario against its world, `bind` chooses the records and values that make it true, `prior` is what other
-//! scenarios of the same conversation have settled before. Words are templates of the pipeline, which also plays the calls; nothing
-//! here runs one.
+//! `places` checks a scenario against its world. `bind` chooses records and values that make it true. `prior`
+//! holds the results of earlier scenarios in the same conversation. The pipeline renders the templates and
+//! makes the calls; this module makes none.
 
 mod bind;
 mod places;

@@ -1,4 +1,4 @@
-//! Types of values, and parsing untyped input by them.
+//! Owns the types of values, and the parsing of untyped input.
 
 use std::sync::Arc;
 
@@ -12,33 +12,33 @@ pub struct Schema {
     pub kind: Type,
     /// The limits.
     pub limits: Limits,
-    /// True when null is a value of it.
+    /// True if null is a valid value.
     pub nullable: bool,
     /// Unit of a number (`km`), for people, graders and unit conversion.
     pub unit: Option<Str>,
-    /// Format of a string (`email`), for documents and made-up values; not checked.
+    /// Format of a string (`email`), for documents and generated values. It is not checked.
     pub format: Option<Str>,
 }
 
-/// A type.
+/// The type of a value.
 #[derive(Clone, Debug)]
 pub enum Type {
     /// Whole number.
     Integer,
     /// Finite number.
     Number,
-    /// Fixed point; money when it has a currency.
+    /// Fixed-point number. With a currency, it is money.
     Decimal {
         /// Decimal places, 0 to 9.
         scale: u8,
         /// ISO 4217 code.
         currency: Option<Str>,
     },
-    /// Calendar day.
+    /// Date without a time.
     Date,
     /// Time of day.
     Time,
-    /// Instant, to the second.
+    /// Timestamp with a precision of one second.
     DateTime,
     /// True or false.
     Boolean,
@@ -57,7 +57,7 @@ pub enum Type {
     List(Arc<Schema>),
     /// Named values.
     Object(Arc<[ObjectField]>),
-    /// Any JSON; numbers become integers when they are whole.
+    /// Any JSON. Whole numbers become integers.
     Any,
 }
 
@@ -73,26 +73,26 @@ pub enum KeyKind {
 /// A field of an object type.
 #[derive(Clone, Debug)]
 pub struct ObjectField {
-    /// Its name.
+    /// Name of the field.
     pub name: Str,
-    /// Its type.
+    /// Type of its values.
     pub schema: Schema,
-    /// True when it may be left out.
+    /// True if the field may be absent.
     pub optional: bool,
 }
 
 /// Limits on a value.
 #[derive(Clone, Debug, Default)]
 pub struct Limits {
-    /// Least value.
+    /// Minimum value.
     pub min: Option<Value>,
-    /// Greatest value.
+    /// Maximum value.
     pub max: Option<Value>,
-    /// Least length, in characters or items.
+    /// Minimum length, in characters or items.
     pub min_length: Option<u32>,
-    /// Greatest length, in characters or items.
+    /// Maximum length, in characters or items.
     pub max_length: Option<u32>,
-    /// The pattern of the whole string.
+    /// Pattern of the whole string.
     pub pattern: Option<Pattern>,
 }
 
@@ -103,42 +103,42 @@ pub struct Pattern {
     regex: regex::Regex,
 }
 
-/// Why a value does not fit its type.
+/// The reason for which a value does not fit its type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected {expected}, found {found}")]
 pub struct Mismatch {
-    /// The demand of the type, as a phrase: `an integer of at least 1`.
+    /// Requirement of the type, as a phrase: `an integer of at least 1`.
     pub expected: String,
     /// The value that was found: `the string "abc"`.
     pub found: String,
-    /// Where inside a list or object, such as `[2].name`; empty at the top.
+    /// Path inside a list or object, such as `[2].name`. It is empty at the top.
     pub at: String,
 }
 
-/// Input is refused above this depth of nested lists and objects.
+/// Maximum nesting of lists and objects in input.
 pub const MAX_DEPTH: u32 = 32;
 
 impl Schema {
-    /// A schema without limits.
+    /// Makes a schema without limits.
     pub fn of(kind: Type) -> Self {
         Self { kind, limits: Limits::default(), nullable: false, unit: None, format: None }
     }
 
     /// Parses JSON by this type.
     ///
-    /// A string that spells the value is taken for integers, numbers, decimals and booleans too (`"3"`), because
-    /// callers in the field write them so; `1.0` is the integer 1.
+    /// It also parses strings as integers, numbers, decimals and booleans (`"3"`), because callers send them
+    /// in practice. `1.0` is the integer 1.
     ///
     /// # Errors
-    /// [`Mismatch`] says what was expected, what was found and where.
+    /// Returns [`Mismatch`] with the expected value, the found value and its path.
     pub fn parse_json(&self, json: &serde_json::Value, zone: &Zone) -> Result<Value, Mismatch> {
         self.parse_at(json, zone, 0)
     }
 
-    /// Parses plain text (a path segment, a query parameter) by this type. Lists are split at commas.
+    /// Parses plain text (a path segment, a query parameter) by this type. Commas separate list items.
     ///
     /// # Errors
-    /// [`Mismatch`], as for JSON.
+    /// Returns [`Mismatch`], as for JSON.
     pub fn parse_text(&self, text: &str, zone: &Zone) -> Result<Value, Mismatch> {
         match &self.kind {
             Type::List(_) if !text.trim_start().starts_with('[') => {
@@ -240,7 +240,7 @@ impl Schema {
         Ok(Value::object(parsed))
     }
 
-    /// The demand of the type, as a phrase for messages: `an integer of at least 1`.
+    /// Returns the requirement of the type as a phrase for messages: `an integer of at least 1`.
     pub fn expected(&self) -> String {
         let mut phrase = match &self.kind {
             Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => "an integer".to_owned(),
@@ -267,7 +267,7 @@ impl Schema {
         Mismatch { expected: self.expected(), found: describe(json), at: String::new() }
     }
 
-    /// True when a value that has this type already also keeps its limits (a computed value, a default).
+    /// Returns true if a value of this type, such as a computed value or a default, keeps its limits.
     pub fn allows(&self, value: &Value) -> bool {
         match value {
             Value::Null => self.nullable,
@@ -319,10 +319,10 @@ impl Limits {
 }
 
 impl Pattern {
-    /// Compiles a pattern; size is bounded, and matching takes linear time.
+    /// Compiles a pattern. Its size is bounded, and matching takes linear time.
     ///
     /// # Errors
-    /// A message that says what is wrong with the pattern.
+    /// Returns a message that describes the problem with the pattern.
     pub fn new(source: &str) -> Result<Self, String> {
         let regex = regex::RegexBuilder::new(&format!("^(?:{source})$"))
             .size_limit(1 << 18)
@@ -332,12 +332,12 @@ impl Pattern {
         Ok(Self { source: Arc::from(source), regex })
     }
 
-    /// The pattern as written.
+    /// Returns the pattern as written.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// True when the whole text matches.
+    /// Returns true if the whole text matches.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
@@ -350,7 +350,8 @@ impl Mismatch {
     }
 }
 
-/// The values' numeric or natural order; values of different kinds pass (their type was checked before).
+/// Returns true if two values are in numeric or natural order. Values of different kinds pass, because their
+/// type was checked before.
 fn in_order(low: &Value, high: &Value) -> bool {
     match (low.as_f64(), high.as_f64()) {
         (Some(low), Some(high)) => low <= high,

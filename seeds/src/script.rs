@@ -1,7 +1,7 @@
-//! The script of a conversation: what a user wants, goal by goal, and what they keep to themselves until asked.
+//! Owns the types for the script of a conversation: the user's goals, and the information that the user
+//! withholds.
 //!
-//! Types only. A row's script, the script of a served task and the one the user simulator speaks from are the same
-//! object. Nothing here says how a task is checked.
+//! A row, a served task and the user simulator share this type. The checks of a task are not part of it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,12 +97,12 @@ pub struct ReplyFact {
 }
 
 impl Script {
-    /// A script of one goal that holds nothing back.
+    /// Makes a script of one goal without withheld information.
     pub fn of(user: impl Into<String>) -> Self {
         Self { goals: vec![Goal { user: user.into(), ..Goal::default() }] }
     }
 
-    /// Returns the message that opens the conversation; it is empty if there are no goals.
+    /// Returns the first message of the conversation, or an empty text if there are no goals.
     pub fn opening(&self) -> &str {
         self.goals.first().map_or("", |goal| &goal.user)
     }

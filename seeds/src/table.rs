@@ -1,29 +1,30 @@
-//! Tables in embedded text files. A row is a line that is neither empty nor a comment, which begins with `# `. A row may begin
-//! with `#1f4e79`.
+//! Owns tables in embedded text files. A row is a line that is neither empty nor a comment. Comments begin
+//! with `# `, so a row may begin with `#1f4e79`.
 
 use std::collections::HashMap;
 
-/// The rows of a table, without the spaces around them.
+/// Returns the rows of a table, without surrounding spaces.
 pub fn rows(text: &'static str) -> impl Iterator<Item = &'static str> {
     text.lines().map(str::trim).filter(|line| !(line.is_empty() || *line == "#" || line.starts_with("# ")))
 }
 
-/// The keys and values of the rows `key: value` of a table; other rows are left out.
+/// Returns the keys and values of the rows `key: value` of a table. It skips other rows.
 pub fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     rows(text).filter_map(|row| row.split_once(": "))
 }
 
-/// The words of the rows `key: word word` of a table, by key.
+/// Returns the words of the rows `key: word word` of a table, by key.
 pub fn group_words<C: FromIterator<&'static str>>(text: &'static str) -> HashMap<&'static str, C> {
     pairs(text).map(|(key, words)| (key, words.split_whitespace().collect())).collect()
 }
 
-/// The name in a heading `[name]`. None for any other row.
+/// Returns the name in a heading `[name]`, or none for any other row.
 pub(crate) fn read_heading(row: &'static str) -> Option<&'static str> {
     row.strip_prefix('[')?.strip_suffix(']')
 }
 
-/// The rows below the headings `[section]` of a table, each with the name of its section, which is empty above the first.
+/// Returns the rows below the headings `[section]` of a table, each with the name of its section. Rows before
+/// the first heading have an empty name.
 pub(crate) fn sections(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     let mut section = "";
     rows(text).filter_map(move |row| match read_heading(row) {
@@ -35,7 +36,7 @@ pub(crate) fn sections(text: &'static str) -> impl Iterator<Item = (&'static str
     })
 }
 
-/// The columns of a row, which stand between `|`; those that it lacks are empty.
+/// Returns the columns of a row, which `|` separates. Missing columns are empty.
 pub(crate) fn columns<const N: usize>(row: &'static str) -> [&'static str; N] {
     let mut parts = row.split('|');
     std::array::from_fn(|_| parts.next().unwrap_or_default())

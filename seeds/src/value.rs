@@ -1,7 +1,7 @@
-//! Values: what records hold, arguments carry and replies show.
+//! Owns the values of records, arguments and replies.
 //!
-//! A value is parsed at the edge by its declared type ([`crate::schema::Schema`]); hashing, equality, grading
-//! and grounding work on values, never on JSON text. Each type has one spelling on output.
+//! The declared type ([`crate::schema::Schema`]) parses a value at the edge. Hashing, equality, grading and
+//! grounding work on values, never on JSON text. Each type has one form on output.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
@@ -20,39 +20,39 @@ pub type Str = Arc<str>;
 
 /// One typed value.
 ///
-/// `Absent` marks a record slot or a reply field that is not there at all; `Null` is a value that is there and
-/// empty. They differ everywhere: in equality, in hashes and in JSON.
+/// `Absent` marks a record slot or a reply field that does not exist. `Null` is an existing empty value. They
+/// differ in equality, in hashes and in JSON.
 #[derive(Clone, Debug, Default)]
 pub enum Value {
-    /// Not there.
+    /// Missing value.
     #[default]
     Absent,
-    /// There, and empty.
+    /// Existing empty value.
     Null,
     /// True or false.
     Bool(bool),
     /// A whole number.
     Integer(i64),
-    /// A finite number; `-0.0` is stored as `0.0`. Made by [`Value::number`].
+    /// A finite number, made by [`Value::number`]. `-0.0` is stored as `0.0`.
     Number(f64),
     /// A fixed-point number, such as money.
     Decimal(Decimal),
-    /// A calendar day.
+    /// A date without a time.
     Date(Date),
     /// A time of day.
     Time(Time),
-    /// An instant, to the second.
+    /// A timestamp with a precision of one second.
     DateTime(Instant),
-    /// NFC text; the case is kept. Enum values are strings too.
+    /// NFC text with its case. Enum values are also strings.
     String(Str),
     /// Values in order.
     List(Arc<[Value]>),
-    /// Named values, sorted by name. Made by [`Value::object`].
+    /// Named values, sorted by name and made by [`Value::object`].
     Object(Arc<[(Str, Value)]>),
 }
 
 impl Value {
-    /// Makes a number; `None` when it is not finite. `-0.0` becomes `0.0`.
+    /// Makes a number, or `None` if it is not finite. `-0.0` becomes `0.0`.
     pub fn number(value: f64) -> Option<Self> {
         value.is_finite().then_some(Self::Number(if value == 0.0 { 0.0 } else { value }))
     }
@@ -62,7 +62,7 @@ impl Value {
         Self::String(nfc(text))
     }
 
-    /// Makes an object, sorted by name; of equal names the last wins.
+    /// Makes an object, sorted by name. Of equal names, the last wins.
     pub fn object(fields: impl IntoIterator<Item = (Str, Value)>) -> Self {
         let sorted: std::collections::BTreeMap<Str, Value> = fields.into_iter().collect();
         Self::Object(sorted.into_iter().collect())
@@ -73,7 +73,7 @@ impl Value {
         matches!(self, Self::Absent | Self::Null)
     }
 
-    /// The text of a string value.
+    /// Returns the text of a string value.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::String(text) => Some(text),
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// The value as an `f64`, when it is one of the three numeric kinds.
+    /// Returns the value as an `f64` if it has one of the three numeric kinds.
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Integer(value) => Some(*value as f64),
@@ -91,7 +91,7 @@ impl Value {
         }
     }
 
-    /// A number, a day, a time or a moment as one number, by which values of one kind are ordered.
+    /// Returns a number, date, time or timestamp as one number, which orders values of one kind.
     pub fn ordinal(&self) -> Option<f64> {
         match self {
             Self::Date(date) => Some(f64::from(date.0)),
@@ -101,7 +101,7 @@ impl Value {
         }
     }
 
-    /// Equality with numeric promotion: `1`, `1.0` and the decimal `1.00` are equal.
+    /// Compares values with numeric promotion: `1`, `1.0` and the decimal `1.00` are equal.
     pub fn loosely_equals(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => a == b,
@@ -116,7 +116,7 @@ impl Value {
         }
     }
 
-    /// Writes the value as JSON, in its one spelling. `Absent` is written as `null`; callers leave it out.
+    /// Writes the value as JSON in its only form. `Absent` becomes `null`, so callers omit it.
     pub fn write_json(&self, out: &mut String, zone: &Zone) {
         match self {
             Self::Absent | Self::Null => out.push_str("null"),
@@ -160,7 +160,7 @@ impl Value {
         }
     }
 
-    /// The value as a JSON tree, in the same spelling as [`Value::write_json`].
+    /// Returns the value as a JSON tree, in the form of [`Value::write_json`].
     pub fn to_json(&self, zone: &Zone) -> serde_json::Value {
         use serde_json::Value as Json;
         match self {
@@ -185,7 +185,7 @@ impl Value {
         }
     }
 
-    /// Returns true if JSON is [`Self::to_json`] of the value.
+    /// Returns true if the JSON equals [`Self::to_json`] of the value.
     pub fn is_json(&self, json: &serde_json::Value, zone: &Zone) -> bool {
         use serde_json::Value as Json;
         match (self, json) {
@@ -195,7 +195,7 @@ impl Value {
         }
     }
 
-    /// The value as plain text, as it stands in a path or a query string: JSON without the quotes.
+    /// Returns the value as plain text for a path or a query string: JSON without the quotes.
     pub fn to_text(&self, zone: &Zone) -> String {
         let mut out = String::new();
         self.write_text(&mut out, zone);
@@ -216,7 +216,8 @@ impl Value {
         }
     }
 
-    /// Appends a self-delimiting binary form that is equal exactly when the values are: what digests hash.
+    /// Appends a self-delimiting binary form for digests. Equal values have equal forms, and unequal values
+    /// unequal ones.
     pub fn write_canonical(&self, out: &mut Vec<u8>) {
         match self {
             Self::Absent => out.push(0),
@@ -251,7 +252,8 @@ impl Value {
         }
     }
 
-    /// Returns true unless it is a day or instant that has no text, because a calculation went beyond the calendar.
+    /// Returns false for a date or timestamp outside the calendar, which has no text. Only calculations make
+    /// such values.
     pub fn is_in_calendar(&self, zone: &Zone) -> bool {
         match self {
             Self::Date(date) => date.is_in_calendar(),
@@ -260,7 +262,7 @@ impl Value {
         }
     }
 
-    /// The kind of a value, for messages.
+    /// Returns the kind of a value, for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Absent => "absent",
@@ -313,7 +315,7 @@ impl PartialOrd for Value {
     }
 }
 
-/// A total order: by kind first, then within the kind. Strings compare by code point.
+/// Total order by kind, then within the kind. Strings compare by code point.
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
@@ -356,7 +358,7 @@ fn tagged(out: &mut Vec<u8>, tag: u8, bytes: &[u8]) {
     out.extend(bytes);
 }
 
-/// A whole number is written without a fraction, so that 1 and 1.0 have one spelling.
+/// Writes a number. A whole number has no fraction, so that 1 and 1.0 have one form.
 fn write_number(out: &mut String, value: f64) {
     if value.fract() == 0.0 && value.abs() < 9.0e15 {
         out.push_str(itoa::Buffer::new().format(value as i64));
@@ -377,7 +379,7 @@ fn number_json(value: f64) -> serde_json::Value {
 pub fn write_json_string(out: &mut String, text: &str) {
     out.reserve(text.len() + 2);
     out.push('"');
-    // Without branches, so that many bytes are looked at in one step; few texts hold a byte that is escaped.
+    // The check has no branches, so that it covers many bytes in one step. Few texts need an escape.
     let escaped = |byte: u8| (byte < 0x20) | (byte == b'"') | (byte == b'\\');
     if text.bytes().fold(false, |any, byte| any | escaped(byte)) {
         push_escaped(out, text);

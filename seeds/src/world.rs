@@ -1,7 +1,7 @@
-//! World documents: reading them, and making the model that runs.
+//! Owns the parsing of world documents, and their compilation into the model that runs.
 //!
-//! Owns the way from a file's bytes to [`crate::model::World`] and back to one canonical spelling and its hash. It
-//! makes no records up ([`crate::materialise`]) and runs no call.
+//! It turns the bytes of a file into a [`crate::model::World`], and a world into its canonical form and hash.
+//! It generates no records ([`crate::materialise`]) and executes no call.
 
 #[macro_use]
 pub(crate) mod findings;
@@ -27,10 +27,10 @@ pub use diorama_format::{
 use crate::doc::WorldDoc;
 use crate::model::World;
 
-/// Reads and compiles a text, with lines in what it finds.
+/// Parses and compiles a text. Its findings have line numbers.
 ///
 /// # Errors
-/// Findings of [`read`] or [`compile`].
+/// Returns the findings of [`read`] or [`compile`].
 pub fn load(name: &str, text: &[u8]) -> Result<(WorldDoc, World), Report> {
     let doc = read(name, text)?;
     let world = compile(&doc).map_err(|report| report.located(name, text))?;

@@ -1,4 +1,5 @@
-//! Laws of the catalog: every world is sound, can be materialised from any seed, and speaks of all it does.
+//! Owns the laws of the catalog: each world is valid, materialises from any seed, and has phrases for all its
+//! APIs.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,7 +27,7 @@ fn docs() -> impl Iterator<Item = WorldDoc> {
     catalog::names().map(|name| world::read(name, text(name)).unwrap_or_else(|report| panic!("{report}")))
 }
 
-/// Fails with all problems at once: they are mended in one reading.
+/// Fails with all problems at once, so that one run shows them all.
 fn none(problems: &[String]) {
     assert!(problems.is_empty(), "\n{}", problems.join("\n"));
 }
@@ -78,14 +79,14 @@ fn every_seed_gives_a_complete_world() {
                 }
             }
         }
-        // A rare value may be missing from one draw, not from most.
+        // A rare value may be missing from one draw, but not from most.
         let often = lacking.into_iter().filter(|(_, seeds)| *seeds > 6);
         problems.extend(often.map(|(what, seeds)| format!("{name}, {seeds} of 12 seeds: {what}")));
     }
     none(&problems);
 }
 
-/// The resources that hold nothing before somebody creates it: they say `records: 0`.
+/// Returns the resources without initial records, which have `records: 0`.
 fn find_empty_resources(doc: &WorldDoc) -> HashSet<String> {
     let is_empty =
         |resource: &ResourceDoc| resource.records == RecordsDoc::Count(0) && resource.each.is_empty();
@@ -93,7 +94,7 @@ fn find_empty_resources(doc: &WorldDoc) -> HashSet<String> {
     resources.map(|(name, _)| name.clone()).collect()
 }
 
-/// Resources without records, enum values that occur nowhere, display names that two records share.
+/// Returns resources without records, enum values that never occur, and display names that two records share.
 fn incomplete(world: &World, empty: &HashSet<String>) -> impl Iterator<Item = String> {
     world.resources.iter().filter(|resource| !empty.contains(&*resource.name)).flat_map(|resource| {
         let mut found = Vec::new();
@@ -116,7 +117,7 @@ fn incomplete(world: &World, empty: &HashSet<String>) -> impl Iterator<Item = St
     })
 }
 
-/// A name that two records share. Those of an owner are told apart by whose they are.
+/// Returns a name that two records share. Records with an owner may share names.
 fn shared_name(resource: &Resource) -> Option<String> {
     if resource.owner.is_some() {
         return None;
@@ -144,7 +145,7 @@ fn every_owner_has_records_of_each_owned_resource() {
     }
 }
 
-/// A world with its scenarios.
+/// Returns a world with its scenarios.
 fn with_scenarios(name: &str) -> WorldDoc {
     let mut doc = world::read(name, text(name)).unwrap();
     let scenarios = catalog::scenarios(name).unwrap_or_else(|| panic!("{name} has no scenarios"));
@@ -177,7 +178,7 @@ fn every_scenario_fits_its_world_and_is_worded_in_several_ways() {
             for opening in &first.user {
                 let begins =
                     |letters: usize| opening.to_lowercase().chars().take(letters).collect::<String>();
-                // Those of one scenario differ early, those of a domain within a line.
+                // Openings of one scenario differ early, those of a domain within a line.
                 if !own.insert(begins(40)) || !openings.insert(begins(72)) {
                     problems.push(format!("{name}.{}: opens like another: {opening}", scenario.doc.name));
                 }
@@ -213,7 +214,7 @@ fn fields_that_have_questions_have_statements() {
         for (resource, described) in &doc.resources {
             for (name, field) in &described.fields {
                 let place = format!("{}.{resource}.{name}", doc.name);
-                // Yes or no is told by the answer itself.
+                // The answer itself states a boolean.
                 let told =
                     !field.say.is_empty() || field.kind == Some(TypeName::Boolean) || name == "enabled";
                 assert!(field.ask.is_empty() || told, "{place} has no `say`");

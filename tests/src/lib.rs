@@ -1,7 +1,7 @@
-//! The harness of the end-to-end tests: the command in a temporary folder.
+//! Owns the harness of the end-to-end tests, which runs the command in a temporary folder.
 //!
-//! Owns running `diorama` in the test's own process or as a child, and comparing folders. No fixed ports, no sleeps, no
-//! shared state.
+//! It runs `diorama` in the test's own process or as a child, and compares folders. It uses no fixed ports,
+//! sleeps or shared state.
 
 pub mod requests;
 pub mod server;
@@ -10,14 +10,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// What a command line gave.
+/// The result of a command line.
 #[derive(Clone, Debug)]
 pub struct Ran {
     /// The exit code.
     pub code: u8,
-    /// Data.
+    /// Standard output.
     pub out: String,
-    /// Everything else.
+    /// Standard error.
     pub err: String,
 }
 
@@ -37,10 +37,10 @@ pub fn diorama<I: IntoIterator<Item = S>, S: Into<OsString>>(arguments: I) -> Ra
     }
 }
 
-/// A dataset of so many dialogues, in a folder.
+/// Generates a dataset of `dialogues` dialogues in a folder, and returns its path.
 ///
 /// # Panics
-/// When it is not made.
+/// Panics if the command fails.
 #[must_use]
 pub fn dataset(folder: &Path, dialogues: u32, seed: u32) -> PathBuf {
     let out = folder.join("dataset");
@@ -50,7 +50,7 @@ pub fn dataset(folder: &Path, dialogues: u32, seed: u32) -> PathBuf {
     out
 }
 
-/// Every file below a folder, by its path there.
+/// Returns all files below a folder, by their relative paths.
 #[must_use]
 pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
@@ -68,7 +68,8 @@ pub fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The reference material beside the project, or nothing, with a printed reason.
+/// Returns the path of a file of the reference material beside the project. If it is missing, it prints the
+/// reason.
 #[must_use]
 pub fn shared_data(file: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data").join(file);
@@ -79,10 +80,11 @@ pub fn shared_data(file: &str) -> Option<PathBuf> {
     None
 }
 
-/// A program below `target` that `.ci/run` sets up, or nothing, with a printed reason.
+/// Returns the path of a program below `target`, which `.ci/run` installs. If it is missing, it prints the
+/// reason.
 ///
 /// # Panics
-/// When it is missing in `.ci/run`.
+/// Panics if the program is missing in `.ci/run`.
 #[must_use]
 pub fn installed(program: &str) -> Option<PathBuf> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target").join(program);
@@ -94,7 +96,7 @@ pub fn installed(program: &str) -> Option<PathBuf> {
     None
 }
 
-/// Whether this is `.ci/run`, where nothing is skipped.
+/// Returns true in `.ci/run`, which must not skip a test.
 #[must_use]
 #[expect(clippy::disallowed_methods, reason = "tests are told by their environment")]
 pub fn is_ci() -> bool {

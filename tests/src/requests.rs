@@ -1,4 +1,4 @@
-//! Requests to a served test, and a small world to make them to.
+//! Owns the requests to a server in tests, and a small world to serve.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end this way")]
 
@@ -10,18 +10,18 @@ use crate::server::Server;
 /// Starts `diorama serve` on a free port.
 ///
 /// # Panics
-/// When it does not start.
+/// Panics if the server does not start.
 #[must_use]
 pub fn serve(arguments: &[&str]) -> Server {
     Server::start(arguments).unwrap()
 }
 
 impl Server {
-    /// The status, the content type and the body of a response, or why there is none. `line` is a method and a path or
-    /// URL.
+    /// Sends a request, and returns the status, the content type and the body of the response. `line` is a
+    /// method and a path or URL.
     ///
     /// # Errors
-    /// When the connection ends without a response.
+    /// Returns an error if the connection ends without a response.
     pub fn try_send(
         &self,
         line: &str,
@@ -43,29 +43,29 @@ impl Server {
         Ok((status, kind.unwrap_or_default(), json))
     }
 
-    /// A request that is answered.
+    /// Sends a request, and returns its response.
     ///
     /// # Panics
-    /// When it is not.
+    /// Panics if no response arrives.
     #[must_use]
     pub fn send(&self, line: &str, headers: &[(&str, &str)], body: &Json) -> (u16, String, Json) {
         self.try_send(line, headers, body).unwrap()
     }
 
-    /// A POST that succeeds.
+    /// Sends a POST, and returns its body.
     ///
     /// # Panics
-    /// When it does not.
+    /// Panics if the request fails.
     pub fn post(&self, path: &str, body: Json) -> Json {
         let (status, _, reply) = self.send(&format!("POST {path}"), &[], &body);
         assert!((200..300).contains(&status), "POST {path} {body}: {status} {reply}");
         reply
     }
 
-    /// A GET that succeeds.
+    /// Sends a GET, and returns its body.
     ///
     /// # Panics
-    /// When it does not.
+    /// Panics if the request fails.
     #[must_use]
     pub fn get(&self, path: &str) -> Json {
         let (status, _, reply) = self.send(&format!("GET {path}"), &[], &Json::Null);
@@ -73,10 +73,10 @@ impl Server {
         reply
     }
 
-    /// Ends the server and waits for it.
+    /// Stops the server and waits for its end.
     ///
     /// # Panics
-    /// When it does not end well.
+    /// Panics if the server ends with an error.
     pub fn stop(mut self) {
         assert!(matches!(self.end(), Some(Ok(Done::Met))));
     }

@@ -1,4 +1,4 @@
-//! A server in a thread of the test, on a port of its own.
+//! Owns a server in a thread of the test, on a port of its own.
 
 use std::io::Write;
 use std::sync::mpsc::{Sender, channel};
@@ -11,18 +11,18 @@ use reqwest::blocking::{Client, Response};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
 
-/// `diorama serve`, until it is dropped.
+/// A running `diorama serve`. Dropping it stops the server.
 pub struct Server {
     /// Its address.
     pub url: String,
-    /// What it said when it listened, with `--json`.
+    /// Output of the command with `--json` when it starts to listen.
     pub said: Json,
     pub(crate) client: Client,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<Done, CliError>>>,
 }
 
-/// Hands on what is written to it.
+/// Sends each write to a channel.
 struct Lines(Sender<Vec<u8>>);
 
 impl Write for Lines {
@@ -40,7 +40,7 @@ impl Server {
     /// Starts `diorama serve --port 0` with further arguments, and waits until it listens.
     ///
     /// # Errors
-    /// What the command says when it ends instead.
+    /// Returns the command's message if it ends instead.
     pub fn start(arguments: &[&str]) -> Result<Self, String> {
         let line = ["diorama", "serve", "--port", "0"].iter().chain(arguments);
         let parsed = Arguments::try_parse_from(line).map_err(|error| error.to_string())?;
@@ -70,10 +70,10 @@ impl Server {
         Ok(Self { url, said, client, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// A new session, as the server describes it.
+    /// Starts a session, and returns the server's description of it.
     ///
     /// # Errors
-    /// When the server refuses.
+    /// Returns an error if the server refuses the request.
     pub fn session(&self) -> Result<Json, String> {
         let made = self.client.post(format!("{}/v1/sessions", self.url)).json(&serde_json::json!({}));
         let made = made.send().and_then(Response::error_for_status).and_then(Response::json);
@@ -82,7 +82,8 @@ impl Server {
 }
 
 impl Server {
-    /// Ends the server; what the command said, unless it has ended before.
+    /// Stops the server, and returns the result of the command. Returns none if the server has stopped
+    /// before.
     pub(crate) fn end(&mut self) -> Option<Result<Done, CliError>> {
         let _ = self.stop.take()?.send(());
         self.thread.take()?.join().ok()

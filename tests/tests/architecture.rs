@@ -1,4 +1,4 @@
-//! The arrows between the rooms, and between the packages inside one: dependencies point one way.
+//! Owns the test of dependencies between the top-level folders, and between packages inside a folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value as Json;
 
-/// The rooms, which are the folders at the top, and those whose packages theirs may use beside their own.
+/// The top-level folders, each with the other folders whose packages it may use.
 const ROOMS: [(&str, &[&str]); 5] = [
     ("seeds", &[]),
     ("simulator", &["seeds"]),
@@ -15,7 +15,7 @@ const ROOMS: [(&str, &[&str]); 5] = [
     ("tests", &["seeds", "simulator", "output", "agents"]),
 ];
 
-/// Packages that share a room with others, and those of them that they may use.
+/// Packages that share a folder with others, each with those of them that it may use.
 const INSIDE: [(&str, &[&str]); 19] = [
     ("diorama-catalog", &[]),
     ("diorama-format", &[]),
@@ -38,7 +38,7 @@ const INSIDE: [(&str, &[&str]); 19] = [
     ("diorama-agents", &["diorama-llm", "diorama-model-server", "diorama-baselines", "diorama-benchmarks"]),
 ];
 
-/// Crates that packages of the pure rooms must not reach, directly or not.
+/// Crates that these packages must not depend on, directly or indirectly.
 const FORBIDDEN: [(&str, &[&str]); 8] = [
     ("diorama-seeds", &["tokio", "axum", "reqwest", "hyper"]),
     ("diorama-openapi", &["tokio", "axum", "reqwest", "hyper"]),
@@ -52,9 +52,9 @@ const FORBIDDEN: [(&str, &[&str]); 8] = [
 
 /// A package of the workspace.
 struct Package {
-    /// The folder at the top that it lies in.
+    /// Top-level folder that contains the package.
     room: String,
-    /// The packages of the workspace that it uses; dev-dependencies count.
+    /// Packages of the workspace that it uses, dev-dependencies included.
     uses: BTreeSet<String>,
 }
 
@@ -115,7 +115,7 @@ fn pure_rooms_reach_no_network_and_no_files_of_datasets() {
     for package in metadata["packages"].as_array().unwrap() {
         names.insert(package["id"].as_str().unwrap(), package["name"].as_str().unwrap().to_owned());
     }
-    // All packages that a package depends on, dev-dependencies aside.
+    // Maps each package to all packages that it depends on, without dev-dependencies.
     let mut edges: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for node in metadata["resolve"]["nodes"].as_array().unwrap() {
         let from = names[node["id"].as_str().unwrap()].clone();

@@ -1,4 +1,5 @@
-//! Benchmarks that others made: small ones of the same forms here, and the real ones where they are at hand.
+//! Owns the tests of external benchmarks: small copies of their formats, and the original files if they are
+//! present.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ fn report(line: &[&str]) -> Json {
     serde_json::from_str(&ran.out).unwrap()
 }
 
-/// A measure of a summary over all cases.
+/// Returns a measure of a summary over all cases.
 fn all<'a>(summary: &'a Json, measure: &str) -> &'a Json {
     &summary["measures"][measure]["all"]
 }
@@ -22,7 +23,7 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A server that gives its replies in order, and the runtime that it lives in.
+/// Starts a server that sends its replies in order. Returns it with its runtime.
 fn scripted(replies: &'static [&'static str]) -> (tokio::runtime::Runtime, ModelServer) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let next = AtomicUsize::new(0);
@@ -76,7 +77,7 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
     let plan: &[&str] = &["RentBoat(boat_id=BoatName2ID(boat_name='sea otter'), day='Saturday')"];
     let sent = check("zero-shot", plan, ("right", 1.0, 1));
     let text = sent[0].body["messages"].to_string();
-    // The APIs of the label alone, each with what it gives.
+    // The prompt shows only the APIs of the label, each with its outputs.
     assert!(text.contains("RentBoat(boat_id, day) -> status") && !text.contains("SellBoat"), "{text}");
     let sent = check(
         "few-shot-cot",
@@ -92,7 +93,7 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
         &["RentBoat(boat_id=BoatName2ID(boat_name='Sea Otter'), day='Sunday')"],
         ("wrong_argument_value", 0.0, 1),
     );
-    // A reply without a plan gets one more turn; then there is none.
+    // The agent asks once more after a reply without a plan, and then stops.
     check("few-shot", &["I would rent it."], ("wrong_final_tool", 0.0, 2));
     let chain: &[&str] = &[
         r#"{"api": "RentBoat"}"#,
@@ -100,10 +101,11 @@ fn plans_of_the_baselines_are_read_carried_out_and_held_against_labels() {
         r#"{"boat_name": {"value": "Sea Otter"}}"#,
     ];
     check("reverse-chain", chain, ("right", 1.0, 3));
-    // It chose the final API and gave up inside the chain: the final API is missing, as for any agent without a call of it.
+    // The agent chose the final API and gave up inside the chain. The final API counts as missing, as for any
+    // agent that never calls it.
     let stopped: &[&str] = &[r#"{"api": "RentBoat"}"#, "I cannot tell."];
     check("reverse-chain", stopped, ("wrong_final_tool", 0.0, 3));
-    // The paper's temperature, where none is given.
+    // The agent uses the paper's temperature if no flag sets one.
     let (_runtime, server) = scripted(chain);
     let url = server.url();
     let line = [
@@ -145,7 +147,7 @@ fn labels_given_verbatim_are_right() {
     let line =
         ["bench", "reverse-chain", path(&data), "--agent", "zero-shot", "--base-url", &url, "--model", "m"];
     let found = report(&line);
-    // Those without a verdict have a label that is no nested call.
+    // Cases without a verdict have a label that is no nested call.
     for outcome in found[0]["outcomes"].as_array().unwrap().iter().filter(|one| !one["verdict"].is_null()) {
         assert_eq!(outcome["verdict"], "right", "{outcome:#}");
     }
@@ -180,7 +182,8 @@ fn the_matcher_agrees_with_pairs_judged_by_hand() {
     assert!(agreement["share"].as_f64().unwrap() >= 0.95, "{:#}", found["disagreements"]);
 }
 
-/// A folder of API-Bank's form: two accounts, a dialogue of levels 1 and 2 each, and a scenario of level 3.
+/// Writes a folder in API-Bank's format: two accounts, a dialogue each of levels 1 and 2, and a scenario of
+/// level 3.
 fn bank(folder: &Path) {
     let write = |file: &str, text: String| {
         let file = folder.join(file);
@@ -250,12 +253,14 @@ fn gold_calls_are_replayed_and_what_a_system_makes_up_is_renamed() {
         let failed = outcomes.filter(|outcome| outcome["shares"][measure]["of"] == 0);
         failed.map(|outcome| outcome["groups"]["api"].as_str().unwrap()).collect()
     };
-    // Anew, there is no appointment to be cancelled; in order there is, under another number. No device is called gadget.
+    // A new world has no appointment to cancel. The ordered replay has one, under another number. No device
+    // is called gadget.
     assert_eq!(failed("anew"), ["CancelRegistration", "TimedSwitch"]);
     assert_eq!(failed("in_order"), ["TimedSwitch"]);
     assert_eq!((&all(gold, "anew")["solved"], &all(gold, "in_order")["solved"]), (&json!(4), &json!(5)));
-    // Calls that the world refuses are counted apart, and in the totals; the released evaluator counts them. The alarm is there once
-    // it is set, the formula is calculated, and nobody has the token.
+    // The released evaluator counts calls that the world refuses. Our measures exclude them and count them
+    // separately. The ceiling solves the other four: the alarm exists after it is set, and the formula is
+    // calculated.
     let ceiling = |measure: &str| {
         let all = all(&found["ceiling"], measure);
         (all["solved"].as_u64().unwrap(), all["of"].as_u64().unwrap())
@@ -278,7 +283,7 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
         Answer::Message(json!({"role": "assistant", "content": null,
             "tool_calls": [{"id": "a", "type": "function", "function": function}]}))
     };
-    // Signs in as somebody else, sets the alarm with a second call, and says what was recorded.
+    // The model signs in as another user, sets the alarm with a second call, and gives the recorded answers.
     let script = Script::new(move |body: &Json| {
         let messages = body["messages"].as_array().unwrap();
         assert!(messages[0]["content"].as_str().unwrap().contains("2023-03-31"));
@@ -310,7 +315,8 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
     assert_eq!((&all(agent, "call")["of"], &all(agent, "call_released")["of"]), (&json!(4), &json!(6)));
     assert_eq!(all(agent, "scenario_call")["of"], 4);
     let errors = &agent["errors"]["error"];
-    // Signing in as somebody else succeeds, with another effect. The scenario's first call is of an API that no search has shown.
+    // Signing in as another user succeeds with another effect. The scenario's first call uses an API that no
+    // search has shown.
     let expected = json!({"Different Effect": 1, "Failed API Retrieval": 1, "Miss Input Parameters": 1, "No API Call": 2});
     assert_eq!(errors, &expected);
     assert_eq!(
@@ -324,7 +330,7 @@ fn calls_are_measured_by_their_effect_and_errors_by_the_papers_names() {
 fn a_search_counts_by_its_nearest_api_and_recorded_calls_are_shown_as_calls() {
     let folder = tempfile::tempdir().unwrap();
     bank(folder.path());
-    // Searches for another API than the recorded one, which the recorded one is near to.
+    // The model searches for another API than the recorded one, but the search also finds the recorded one.
     let script = Script::new(move |body: &Json| match body["tools"].as_array().map(Vec::as_slice) {
         Some([search]) if search["function"]["name"] == "ToolSearcher" => {
             let arguments = json!({"keywords": "cancel the registration of an appointment"}).to_string();
@@ -344,7 +350,7 @@ fn a_search_counts_by_its_nearest_api_and_recorded_calls_are_shown_as_calls() {
     let found = agent("function-calling");
     let level = |measure: &str| found["measures"][measure]["level 2"]["solved"].clone();
     assert_eq!((level("call"), level("call_any_hit")), (json!(0), json!(1)), "{:#}", found["errors"]);
-    // One for the search, and one for the scenario.
+    // One failure is the search, the other the scenario.
     assert_eq!(found["errors"]["error"]["Failed API Retrieval"], 2);
     let sent: Vec<Json> = server.received().into_iter().map(|request| request.body).collect();
     let recorded = |body: &&Json| body["messages"][2]["tool_calls"][0]["function"]["name"] == "GetUserToken";
@@ -352,13 +358,13 @@ fn a_search_counts_by_its_nearest_api_and_recorded_calls_are_shown_as_calls() {
     let [call, reply] = [&called["messages"][2], &called["messages"][3]];
     assert_eq!(call["tool_calls"][0]["id"], reply["tool_call_id"]);
     assert_eq!((&reply["role"], &reply["content"]), (&json!("tool"), &json!(r#"{"token":"t-ada"}"#)));
-    // Responses are asked for without tools, which the instructions describe.
+    // Requests for responses carry no tools, because the instructions describe them.
     let system = |body: &Json| body["messages"][0]["content"].as_str().unwrap().to_owned();
     let asked: Vec<&Json> = sent.iter().filter(|body| body["tools"].is_null()).collect();
     assert_eq!(asked.len(), 2);
     assert!(asked.iter().all(|body| system(body).contains("API descriptions:")));
     assert!(asked.iter().any(|body| system(body).contains("\"AddAlarm\"")));
-    // A live search shows one API, after the one that gives tokens where it takes one.
+    // A live search shows one API. If that API needs a token, the API that issues tokens stands before it.
     let shown = |body: &Json| body["tools"].as_array().map(|tools| tools.len()).unwrap_or_default();
     let found: Vec<usize> = sent.iter().filter(|body| system(body).starts_with("It is")).map(shown).collect();
     assert!(found.contains(&2), "{found:?}");
@@ -382,7 +388,7 @@ fn api_banks_recorded_dialogues_replay() {
     assert!(
         ceiling("call")["of"].as_u64() >= Some(232) && ceiling("scenario_call")["of"].as_u64() >= Some(12)
     );
-    // The world is a benchmark's: no training rows are made in it.
+    // The world belongs to a benchmark, so `generate` refuses to make training rows in it.
     let folder = tempfile::tempdir().unwrap();
     let world = folder.path().join("world.json");
     assert_eq!(diorama(["bench", "api-bank", path(&data), "--write-world", path(&world)]).code, 0);
@@ -411,7 +417,7 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
     let found = report(&line);
     assert_eq!(found[0]["cases"], 2);
     assert_eq!((&all(&found[0], "correct_path")["solved"], &found[0]["unfinished"]), (&json!(0), &json!(0)));
-    // Success is told of the one query that has an answer.
+    // The success measure covers only the query that has an answer.
     assert_eq!(all(&found[0], "success")["of"], 1);
     let more = ["--noise", path(&noise), "--pool", "3,12,200"];
     let grown = report(&[&line[..], &more].concat());
@@ -423,7 +429,7 @@ fn agents_work_on_any_document_and_queries_in_restbenchs_form() {
         "noise stands beside the document's own APIs"
     );
     assert_eq!(report(&[&line[..], &more].concat()), grown, "the same seed gives the same pools");
-    // An answer with a closing offer is the last message, as one without is.
+    // A reply with a closing offer counts as the last message, like one without.
     let (_runtime, server) = scripted(&["Here are the albums. Is there anything else I can help you with?"]);
     let url = server.url();
     let mut offering = line.clone();

@@ -1,9 +1,10 @@
-//! Files of a package that import each other in a circle: counted from their `use` lines, and the number can only fall.
+//! Owns the test of import cycles between the modules of a package. It counts them in `use` lines, and the
+//! count must not grow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// How many circles each package may have. A lower count is to be written down here.
+/// Number of cycles in each package. If the count falls, lower it here.
 const ALLOWED: [(&str, usize); 21] = [
     ("agents", 0),
     ("agents/llm", 0),
@@ -31,7 +32,7 @@ const ALLOWED: [(&str, usize); 21] = [
 /// A module path: `crate::engine::run` is `["engine", "run"]`.
 type Module = Vec<String>;
 
-/// The modules of a package with the text of their files, tests left out.
+/// Returns the modules of a package with the text of their files, without test modules.
 fn modules(source: &Path) -> BTreeMap<Module, String> {
     let mut found = BTreeMap::new();
     let mut folders = vec![(source.to_owned(), Module::new())];
@@ -61,7 +62,7 @@ fn modules(source: &Path) -> BTreeMap<Module, String> {
     found
 }
 
-/// The paths that a `use` tree names: `a::{b, c::d}` names `a::b` and `a::c::d`.
+/// Returns the paths in a `use` tree. Example: `a::{b, c::d}` gives `a::b` and `a::c::d`.
 fn paths(tree: &str) -> Vec<String> {
     let Some((before, inner)) = tree.split_once('{') else {
         return vec![tree.split(" as ").next().unwrap_or_default().trim().to_owned()];
@@ -85,7 +86,7 @@ fn paths(tree: &str) -> Vec<String> {
     found
 }
 
-/// The modules whose items a module imports.
+/// Returns the modules whose items a module imports.
 fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTreeSet<Module> {
     let statements = text.split(';').filter_map(|statement| {
         let line = statement.lines().map(str::trim).skip_while(|line| {
@@ -132,7 +133,7 @@ fn imports(module: &Module, text: &str, all: &BTreeMap<Module, String>) -> BTree
     found
 }
 
-/// The groups of two modules and more of which each reaches each other.
+/// Returns the groups of two or more modules in which each module reaches each other.
 fn circles(all: &BTreeMap<Module, String>) -> Vec<Vec<Module>> {
     let uses: BTreeMap<&Module, BTreeSet<Module>> =
         all.iter().map(|(module, text)| (module, imports(module, text, all))).collect();

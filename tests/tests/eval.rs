@@ -1,4 +1,5 @@
-//! `diorama eval` with a chat model, end to end: a dataset, a scripted model server, and the command.
+//! Owns the end-to-end tests of `diorama eval` with a chat model: a dataset, a scripted model server, and the
+//! command.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +14,7 @@ use diorama_tests::diorama;
 use diorama_tests::requests::serve;
 use serde_json::{Value as Json, json};
 
-/// Searches where it has to, and then says that it is done.
+/// Searches if the task requires it, and then finishes with outcome `done`.
 fn answer(body: &Json) -> Answer {
     let tools = body["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
@@ -42,7 +43,7 @@ fn function_calling_runs_against_a_server_and_again_from_the_recording() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let report: Json = serde_json::from_str(&ran.out).unwrap();
     assert_eq!((&report["scripted"], &report["model"]), (&json!(false), &json!("scripted")));
-    // Doing nothing solves nothing, and every failure has a cause.
+    // An agent without calls solves no task, and each failure has a cause.
     assert_eq!(report["success"], 0.0);
     let causes: u64 = report["attribution"].as_object().unwrap().values().filter_map(Json::as_u64).sum();
     assert_eq!(causes, report["tasks"].as_u64().unwrap());
@@ -56,20 +57,20 @@ fn function_calling_runs_against_a_server_and_again_from_the_recording() {
             .all(|request| request.body.get("temperature").is_none() && request.body["model"] == "scripted")
     );
 
-    // Each episode is a line, with its steps.
+    // Each line of the file is an episode with its steps.
     let episodes = std::fs::read_to_string(folder.path().join("run/episodes.jsonl")).unwrap();
     let episodes: Vec<Json> = episodes.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(episodes.len() as u64, report["tasks"].as_u64().unwrap());
     assert!(episodes.iter().all(|episode| episode["steps"][0]["note"] == "asked"));
 
-    // Graded again, the verdicts are the same; no model is asked.
+    // Grading the file again gives the same verdicts without calling a model.
     let regraded =
         diorama(["--json", "eval", "regrade", &format!("{out}/episodes.jsonl"), "--tasks", &dataset]);
     assert_eq!(regraded.code, 0, "{}", regraded.err);
     let regraded: Json = serde_json::from_str(&regraded.out).unwrap();
     assert_eq!((&regraded["episodes"], &regraded["changed"]), (&report["tasks"], &json!([])));
 
-    // From the recording alone, the run is the same.
+    // A replay of the recording gives the same run.
     let again = diorama(common.into_iter().chain(["--replay", &record]));
     let again: Json = serde_json::from_str(&again.out).unwrap();
     for key in ["tasks", "success", "errors", "attribution", "cells", "tokens"] {
@@ -92,12 +93,12 @@ fn a_model_agent_without_a_model_is_bad_usage() {
     assert_eq!(ran.code, 2);
 }
 
-/// A dataset of some dialogues in a folder.
+/// Generates a dataset in a folder, and returns its path.
 fn dataset(folder: &std::path::Path, dialogues: u32) -> String {
     diorama_tests::dataset(folder, dialogues, 5).display().to_string()
 }
 
-/// The JSON that `eval` prints.
+/// Returns the JSON that `eval` prints.
 fn eval(arguments: &[&str]) -> Json {
     let ran = diorama(["--json", "eval"].iter().chain(arguments));
     assert_eq!(ran.code, 0, "{arguments:?}: {}", ran.err);
@@ -115,7 +116,7 @@ fn facts_in_another_order_pass_and_under_other_items_fail() {
     let all = solved("oracle");
     assert!(all >= 150);
     assert_eq!(solved("oracle-reordered"), all);
-    // Each item of a map gets the value of the next.
+    // Gives each item of a map the value of the next item.
     let exchanged = |facts: &mut Json| {
         let facts = facts.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut);
         for fact in facts.filter_map(Json::as_object_mut) {
@@ -171,7 +172,7 @@ fn verdicts_over_http_are_those_of_this_process() {
                 assert_eq!(local[key], remote[key], "{agent} {faults}: {key}");
             }
             assert!(remote["effort"]["seconds_p50"].is_number() && local["effort"]["seconds_p50"].is_null());
-            // The steps, too: replies, the user's words, and what was refused.
+            // The steps must also agree: replies, the user's messages, and refusals.
             let read = |folder: &str| -> Vec<Json> {
                 let text = std::fs::read_to_string(format!("{folder}/episodes.jsonl")).unwrap();
                 text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
@@ -217,7 +218,7 @@ fn a_row_of_an_episode_with_a_wrong_call_is_not_learned_from_there() {
     let tasks = dataset(folder.path(), 40);
     eval(&["--agent", "oracle", &tasks, "--out", &path("run")]);
     let episodes = std::fs::read_to_string(path("run/episodes.jsonl")).unwrap();
-    // Each agent first makes its first call with an argument that the API does not have.
+    // Each episode starts with a copy of its first call that has an argument unknown to the API.
     let erring = episodes.lines().map(|line| {
         let mut episode: Json = serde_json::from_str(line).unwrap();
         let steps = episode["steps"].as_array_mut().unwrap();
@@ -257,7 +258,7 @@ fn an_interrupted_run_goes_on_to_the_same_bytes() {
     let common = ["--agent", "dump-all", &dataset, "--trials", "2", "--faults", "429=0.3"];
     let expected = eval(&[&common[..], &["--out", &whole]].concat());
     eval(&[&common[..], &["--out", &cut]].concat());
-    // Interrupted in the middle of a line.
+    // Interrupts the run in the middle of a line.
     let file = std::path::Path::new(&cut).join("episodes.jsonl");
     let bytes = std::fs::read(&file).unwrap();
     let text = String::from_utf8_lossy(&bytes).into_owned();
@@ -279,13 +280,14 @@ fn faults_cost_what_the_report_says() {
     let folder = tempfile::tempdir().unwrap();
     let dataset = dataset(folder.path(), 40);
     let run = |faults: &str| eval(&["--agent", "oracle", &dataset, "--faults", faults]);
-    // Faults that pass are tried again: no episode is lost or excluded.
+    // The agent retries faults that pass, so no episode is lost or excluded.
     let passing = run("429=0.3,503=0.2,latency=10");
     assert_eq!((&passing["success"], &passing["excluded"]), (&json!(1.0), &json!(0)), "{passing}");
     assert_eq!(passing["faults"]["drop"]["difference"], 0.0);
-    // The oracle makes the reference calls, with the tokens and the new keys of its own sessions.
+    // The oracle makes the reference calls, with the tokens and new keys of its own sessions.
     assert_eq!(passing["call_accuracy"], 1.0);
-    // Faults that do not pass are not: those episodes say nothing of the agent, and are counted apart.
+    // The agent cannot retry faults that last. Those episodes do not measure the agent, so they are excluded
+    // and counted separately.
     let cut = run("503=0.9");
     let excluded = cut["excluded"].as_u64().unwrap();
     let faults = &cut["faults"];
@@ -296,7 +298,7 @@ fn faults_cost_what_the_report_says() {
         (&faults["drop"]["first_only"], &faults["drop"]["second_only"]),
         (&json!(excluded), &json!(0))
     );
-    // pass^k is over the tasks that have so many of the other trials.
+    // pass^k covers the tasks that have at least k trials that are not excluded.
     let trials = eval(&["--agent", "oracle", &dataset, "--faults", "503=0.9", "--trials", "3"]);
     let tasks = ["1", "2", "3"].map(|k| {
         assert_eq!(trials["pass_k"][k]["share"], 1.0, "{k}: {:#}", trials["pass_k"]);
@@ -330,7 +332,7 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
             assert!(!page.contains(outside), "{file}: {outside}");
         }
     }
-    // The oracle makes the reference calls and has all credit; its searches show every API in the end.
+    // The oracle makes the reference calls and gets full credit. Its searches show every API in the end.
     let of = |folder: &str| -> Json {
         serde_json::from_slice(&std::fs::read(format!("{folder}/report.json")).unwrap()).unwrap()
     };
@@ -339,11 +341,11 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     assert_eq!((&all["partial_credit"], &found["completeness"]["10"]), (&json!(1.0), &json!(1.0)), "{all}");
     assert!(none["partial_credit"].as_f64().unwrap() < 0.3, "{none}");
     assert_eq!(none["retrieval"]["recall"]["10"], 0.0);
-    // It never searched, so no search missed.
+    // The agent without calls never searched, so no search missed an API.
     assert!(none["attribution"]["retriever_missed"].is_null(), "{}", none["attribution"]);
     let recall: Vec<f64> = ["1", "3", "5", "10"].map(|k| found["recall"][k].as_f64().unwrap()).into();
     assert!(recall.is_sorted() && recall[0] < 1.0 && recall[3] == 1.0, "{recall:?}");
-    // A model's run beside a scripted agent's says so.
+    // The page marks a comparison of a model's run with a scripted agent's run.
     let report = std::path::Path::new(&noop).join("report.json");
     let mut other: Json = serde_json::from_slice(&std::fs::read(&report).unwrap()).unwrap();
     (other["model"], other["scripted"]) = (json!("some <model>"), json!(false));
@@ -355,7 +357,7 @@ fn two_runs_are_compared_and_the_page_needs_nothing_else() {
     drawn(&html, folder.path());
 }
 
-/// A browser draws the page without an error, where there is one.
+/// Renders the page in a browser, if one is installed, and checks that no error occurs.
 fn drawn(html: &str, folder: &std::path::Path) {
     let Some(browser) = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
         std::process::Command::new(name).arg("--version").output().is_ok_and(|ran| ran.status.success())
@@ -372,7 +374,7 @@ fn drawn(html: &str, folder: &std::path::Path) {
         .output()
         .unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    // A blank page of this size is a few kilobytes.
+    // A blank page of this size takes only a few kilobytes.
     assert!(std::fs::metadata(&shot).unwrap().len() > 60_000, "{}", std::fs::metadata(&shot).unwrap().len());
 }
 
@@ -395,7 +397,7 @@ fn a_model_transcribes_the_messages_of_agents_without_finish() {
         let prompt = messages[1]["content"].as_str().unwrap();
         let message = prompt.split_once("The assistant's message:\n").unwrap().1;
         match ends.get(message.trim_end_matches("JSON:").trim()) {
-            // A reply that cannot be read is asked for once more.
+            // The evaluator asks once more after a reply that it cannot parse.
             Some(_) if messages.len() == 2 => Answer::text("It is done."),
             Some(end) => Answer::text(end.to_string()),
             None => Answer::text("null"),
@@ -414,7 +416,7 @@ fn a_model_transcribes_the_messages_of_agents_without_finish() {
     let solved = run("oracle");
     assert_eq!(solved["answers_transcribed_by"], "scripted");
     assert!(solved["success"].as_f64().unwrap() >= 0.5, "{solved}");
-    // The words alone solve nothing.
+    // The messages alone solve no task.
     assert_eq!(run("noop")["success"], 0.0);
     for request in model.received() {
         let text = request.body.to_string();

@@ -1,4 +1,4 @@
-//! The agents of `examples/` against a served dataset, with a scripted server in the place of the model's.
+//! Owns the tests of the agents in `examples/`, which play a served dataset with a scripted model server.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -21,14 +21,15 @@ fn python() -> Option<PathBuf> {
     installed("venv-examples/bin/python")
 }
 
-/// A step of a reference solution: words to the user, or a call by name.
+/// A step of a reference solution: a message to the user, or a call by name.
 #[derive(Clone)]
 enum Step {
     Say(String),
     Call(String, Json),
 }
 
-/// The reference solutions of a dataset, for those rows whose facts no session makes anew; by opening and by id.
+/// Returns the reference solutions by opening message and by id. It skips rows whose facts depend on values
+/// that a session creates.
 fn solutions(dataset: &Path) -> (BTreeMap<String, Vec<Step>>, BTreeMap<String, Vec<Step>>) {
     let (mut by_opening, mut by_id) = (BTreeMap::new(), BTreeMap::new());
     for row in
@@ -47,7 +48,7 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     for (number, goal) in task.goals.iter().enumerate() {
         let script = task.script.goals.get(number)?;
-        // The subject of a refusal is not among the facts.
+        // The facts do not name the subject of a refusal.
         if goal.reason.is_some() {
             return None;
         }
@@ -65,7 +66,7 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
     Some(steps)
 }
 
-/// The next reply of the scripted model: the step that the conversation has come to.
+/// Returns the next reply of the scripted model: the step at the current turn of the conversation.
 fn next(solutions: &BTreeMap<String, Vec<Step>>, body: &Json) -> Answer {
     let messages = body["messages"].as_array().unwrap();
     let said = |role: &str| messages.iter().filter(|message| message["role"] == role).collect::<Vec<_>>();
@@ -85,7 +86,7 @@ fn next(solutions: &BTreeMap<String, Vec<Step>>, body: &Json) -> Answer {
     }
 }
 
-/// Runs an example and gives its lines.
+/// Runs an example, and returns its output lines.
 fn lines(python: &Path, script: &str, server: &str, model: &str) -> Vec<Json> {
     let mut command = Command::new(python);
     command.arg(root().join("examples").join(script)).args(["--server", server, "--base-url", model]);
@@ -158,7 +159,7 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
     }
     assert!(seen["asked"].as_array().unwrap().iter().all(|asked| asked.as_str().unwrap().contains("finish")));
 
-    // The schemas that TRL shows a model name what the world's own do, and say what must be given.
+    // The schemas that TRL shows a model have the properties and required names of the world's own schemas.
     for row in Folder::open(diorama_output::storage::Storage::local(out.as_ref()))
         .unwrap()
         .rows()
@@ -179,7 +180,7 @@ fn trl_gets_a_class_for_each_world_whose_tools_solve_its_tasks() {
                 all.sort_unstable();
                 all
             };
-            // A keyword of Python, such as `from`, has an underscore there.
+            // TRL appends an underscore to a keyword of Python, such as `from`.
             let plain = |names: Vec<String>| -> Vec<String> {
                 names.iter().map(|name| name.strip_suffix('_').unwrap_or(name).to_owned()).collect()
             };

@@ -1,4 +1,5 @@
-//! A served set of worlds under requests that no client would send: it answers, says what is wrong, and stays whole.
+//! Owns the fuzz test of the server: requests that no client would send. The server must answer, name the
+//! problem, and keep its sessions intact.
 
 #![allow(clippy::disallowed_methods, reason = "the child is told by its environment")]
 
@@ -25,11 +26,11 @@ const SEED: u64 = 16;
 const WORKERS: u64 = 4;
 const REQUESTS: u64 = 40_000;
 const TOKEN: &str = "fuzz";
-/// Bytes of memory that the server may have used at its height, and of what sessions may hold.
+/// Maximum resident memory of the server in KiB, and the `serve` limit on the memory of sessions in bytes.
 const MOST_RESIDENT_KIB: u64 = 512 << 10;
 const MOST_HELD: &str = "67108864";
 
-/// Not a test of its own: the server that is fuzzed.
+/// The server under test. The fuzz test starts it as a child process.
 #[test]
 fn child_that_is_fuzzed() {
     let Ok(folder) = std::env::var(FOLDER) else { return };
@@ -74,7 +75,7 @@ fn start(folder: &Path) -> Served {
 }
 
 impl Served {
-    /// A request as it should be; the reply's body.
+    /// Sends a valid request, and returns the body of the reply.
     fn ask(&self, method: &str, path: &str, body: &Json) -> Json {
         let answer = plain(method, path, body).send(self.address).unwrap();
         let json = serde_json::from_slice(&answer.body).unwrap_or_default();
@@ -94,12 +95,12 @@ fn plain(method: &str, path: &str, body: &Json) -> Draft {
     }
 }
 
-/// An operation of a session's document.
+/// An operation of a session's OpenAPI document.
 struct Operation {
     name: String,
     method: String,
     path: String,
-    /// Each parameter with its place and schema; members of the body are parameters of it.
+    /// Each parameter with its location and schema. Members of the body count as parameters.
     parameters: Vec<(String, String, Json)>,
 }
 
@@ -120,16 +121,16 @@ fn operations(document: &Json) -> Vec<Operation> {
     .collect()
 }
 
-/// The state of a session as its worker knows it.
+/// State of a session as its worker knows it.
 #[derive(Clone)]
 struct Known {
     id: String,
     world: usize,
-    /// The last token that a sign-in gave.
+    /// Token of the last sign-in.
     token: String,
 }
 
-/// A world or a task, with what its APIs are and which records it has.
+/// A world or a task, with the operations of its APIs and its records.
 struct Place {
     asked: Json,
     operations: Vec<Operation>,
@@ -142,12 +143,12 @@ struct Worker<'a> {
     places: &'a [Place],
     candidate: &'a Json,
     sessions: Vec<Known>,
-    /// Only calls are made in this one, so that its log can be made again.
+    /// Session for replay. The worker only makes calls in it, so that its log can be replayed.
     kept: Known,
 }
 
 impl Worker<'_> {
-    /// Arguments as an API might take them: of one record where it has them.
+    /// Draws plausible arguments, from one record if the record has them.
     fn arguments(&mut self, session: &Known, operation: &Operation) -> Map<String, Json> {
         let places = self.places;
         let place = &places[session.world];
@@ -181,7 +182,7 @@ impl Worker<'_> {
         given
     }
 
-    /// A call of one of a session's APIs, by its route or by its name.
+    /// Drafts a call of one of a session's APIs, by its route or by its name.
     fn call(&mut self, session: &Known) -> Draft {
         let places = self.places;
         let place = &places[session.world];
@@ -222,7 +223,8 @@ impl Worker<'_> {
         draft
     }
 
-    /// Something of the server's own: sessions that begin, part and end, logs, grades, batches, candidates.
+    /// Drafts a request to the server's own API: starting, forking and ending sessions, logs, grades,
+    /// batches, candidates.
     fn control(&mut self, session: &Known) -> Draft {
         let places = self.places;
         let operation = places[session.world].operations.choose(&mut self.rng);
@@ -261,7 +263,7 @@ impl Worker<'_> {
             ("GET", "/metrics", Json::Null),
             ("POST", "/v1/check", self.candidate.clone()),
         ];
-        // Candidates take the longest by far.
+        // Checking a candidate takes by far the longest.
         let which = if rng.random_bool(0.02) { all.len() - 1 } else { rng.random_range(0..all.len() - 1) };
         let (method, path, mut body) = all[which].clone();
         if !body.is_null() && rng.random_bool(0.6) {
@@ -279,7 +281,7 @@ impl Worker<'_> {
         draft
     }
 
-    /// Makes a request; what is wrong with the answer.
+    /// Sends a request. Returns the status, or the problem with the answer.
     fn step(&mut self) -> Result<u16, String> {
         let alone = self.rng.random_bool(0.2);
         let known = if alone { None } else { self.sessions.choose(&mut self.rng) };
@@ -303,7 +305,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Takes over new sessions and tokens.
+    /// Stores the new sessions and tokens of an answer.
     fn learn(&mut self, session: &Known, answer: &Answer) {
         let Ok(json) = serde_json::from_slice::<Json>(&answer.body) else { return };
         let token = json["token"].as_str().or_else(|| json["body"]["token"].as_str()).unwrap_or_default();
@@ -326,7 +328,7 @@ impl Worker<'_> {
     }
 }
 
-/// Holds an answer against what HTTP and the server's documents promise.
+/// Checks an answer against the guarantees of HTTP and of the server's documents.
 fn judged(draft: &Draft, answer: Option<&Answer>) -> Result<u16, String> {
     let expect = draft.expect();
     let Some(Answer { status, kind, body }) = answer else {
@@ -339,7 +341,7 @@ fn judged(draft: &Draft, answer: Option<&Answer>) -> Result<u16, String> {
     if *status >= 500 {
         return wrong("a failure of the server");
     }
-    // A reply within a reply: a call by name, or each of a batch.
+    // Statuses of replies inside the reply, as in a call by name or in a batch.
     let within = json.iter().flat_map(|json| json["results"].as_array().into_iter().flatten().chain([json]));
     let within: Vec<u64> = within.filter_map(|reply| reply["status"].as_u64()).collect();
     if *status < 300 && within.iter().any(|status| *status >= 500) {
@@ -358,7 +360,7 @@ fn judged(draft: &Draft, answer: Option<&Answer>) -> Result<u16, String> {
     Ok(within.first().map_or(*status, |status| *status as u16))
 }
 
-/// The worlds and some tasks, each looked at in a session of its own.
+/// Returns the worlds and some tasks, each inspected in a session of its own.
 fn places(served: &Served) -> Vec<Place> {
     let worlds = served.ask("GET", "/v1/worlds", &Json::Null);
     let tasks = served.ask("GET", "/v1/tasks?limit=12", &Json::Null);
@@ -393,7 +395,7 @@ fn places(served: &Served) -> Vec<Place> {
     asked.map(place).collect()
 }
 
-/// All calls of a session with their replies, in pages.
+/// Returns all calls of a session with their replies, which it requests in pages.
 fn log(served: &Served, id: &str) -> Vec<Json> {
     let mut calls = Vec::new();
     loop {
@@ -406,7 +408,7 @@ fn log(served: &Served, id: &str) -> Vec<Json> {
     }
 }
 
-/// Makes a session's calls again in a fork of its beginning.
+/// Repeats a session's calls in a fork of its beginning. Returns the number of calls.
 fn replays(served: &Served, id: &str) -> usize {
     let calls = log(served, id);
     let again = served.ask("POST", &format!("/v1/sessions/{id}/fork"), &json!({"at": 0}));

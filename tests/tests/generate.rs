@@ -1,4 +1,5 @@
-//! `generate`, `merge`, `verify`, `stats` and `eval` end to end: same bytes however a run is cut.
+//! Owns the end-to-end tests of `generate`, `merge`, `verify`, `stats` and `eval`: any division of a run
+//! gives the same bytes.
 
 mod tampering;
 
@@ -25,7 +26,7 @@ fn ok(arguments: &[&str]) -> Ran {
     ran
 }
 
-/// Runs a command that must fail, with one message and no data.
+/// Runs a command that must fail with one message and without output.
 fn fails(arguments: &[&str], code: u8, expect: &str) {
     let ran = run(arguments);
     assert_eq!(ran.code, code, "{arguments:?}: {}", ran.err);
@@ -37,7 +38,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// A dataset that the tests of this file share: made once, read only.
+/// Returns a dataset that the tests of this file share. It is generated once and only read.
 fn dataset() -> &'static Path {
     static DATASET: std::sync::OnceLock<tempfile::TempDir> = std::sync::OnceLock::new();
     DATASET
@@ -92,7 +93,7 @@ fn threads_shards_and_merge_give_the_same_bytes() {
     fails(&["dataset", "merge", text(folder.path())], 2, "holds no run of shards");
 }
 
-/// Not a test of its own: the process that [`a_killed_run_resumes_to_the_same_bytes`] kills.
+/// The process that [`a_killed_run_resumes_to_the_same_bytes`] kills.
 #[test]
 fn child_that_generates() {
     #[expect(clippy::disallowed_methods, reason = "the parent test hands its arguments over here")]
@@ -115,7 +116,7 @@ fn kill_and_resume(kills: u32) {
     let out = folder.path().join("killed");
     for kill in 0..kills {
         let mut child = start_child(&out);
-        // Kill at another point each time: as soon as so many files are in the folder, or when it is done.
+        // Kills the child at another point each time: after a number of files, or at its end.
         let wanted = 1 + 5 * kill as usize;
         while files(&out).len() < wanted && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
@@ -137,7 +138,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     kill_and_resume(3);
 }
 
-/// Twenty kills: the lane `generate-kills`, because it takes minutes.
+/// Kills a run twenty times. The lane `generate-kills` runs it, because it takes minutes.
 #[test]
 #[ignore = "takes minutes; a lane runs it"]
 fn twenty_kills_resume_to_the_same_bytes() {
@@ -160,7 +161,7 @@ fn every_row_replays_and_abilities_and_changes_are_there() {
     assert!(rows.iter().all(|(_, row)| row.license == "CC0-1.0"));
     let card = std::fs::read_to_string(whole().join("README.md")).unwrap();
     assert!(card.contains("license: cc0-1.0"));
-    // No domain and no skeleton of the test split is in training rows.
+    // Training rows share no domain and no skeleton with the test split.
     let domains = |split: &str| -> std::collections::BTreeSet<String> {
         rows.iter()
             .filter(|(_, row)| row.split.to_string() == split)
@@ -250,17 +251,17 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     std::fs::write(&document, "{\"openapi\": \"3.0.0\",\n \"paths\": {").unwrap();
     fails(&["generate", "--out", text(&out), "--openapi", text(&document)], 1, "api");
     fails(&["dataset", "verify", text(&folder.path().join("nothing"))], 1, "found no folder");
-    // Another seed is another run: resuming it in the same folder is refused by name.
+    // Another seed makes another run. Resuming it in the same folder fails, and the message names the seed.
     let cut = folder.path().join("cut");
     ok(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "1"]);
     fails(&["generate", "--out", text(&cut), "--dialogues", "20", "--seed", "2", "--resume"], 2, "seed");
-    // Twenty dialogues are of one split.
+    // All twenty dialogues belong to one split.
     let lines = folder.path().join("test.jsonl");
     let export =
         ["dataset", "export", text(&cut), "--format", "jsonl", "--split", "test", "--out", text(&lines)];
     fails(&export, 1, "train (20)");
     assert!(!lines.exists());
-    // Nobody asks for the only API.
+    // No request asks for the only API of this world.
     let wordless = folder.path().join("wordless.yaml");
     let world = "world: 1\nname: x\nclock: 2026-03-02T09:00\nresources:\n  \
         a: {key: id, fields: {n: {type: integer}}, records: 3}\napis:\n  \
@@ -289,7 +290,7 @@ fn an_imported_document_makes_rows_that_hold() {
     ok(&["generate", "--openapi", text(&document), "--dialogues", "500", "--out", text(&out)]);
     let verified = json(&ok(&["dataset", "verify", text(&out), "--json"]));
     assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(500), Some(500)));
-    // One domain: no test split, and eval says so.
+    // A dataset of one domain has no test split, and `eval` reports it.
     let ran = run(&["eval", "--agent", "oracle", text(&out), "--split", "test"]);
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("no row of the dataset has the split `test`"), "{}", ran.err);
@@ -311,7 +312,7 @@ fn many_domains_in_a_world_make_rows_that_verify() {
     assert!(row.world_id.contains("-more-") && row.world_id.len() <= 80, "{}", row.world_id);
 }
 
-/// A candidate of the documentation.
+/// Returns the path of a candidate from the documentation.
 fn example(name: &str) -> String {
     format!("{}/data/candidates/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }

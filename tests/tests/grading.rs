@@ -1,13 +1,13 @@
-//! The grader against labelled episodes (`docs/grading.md`): it may not become worse.
+//! Owns the regression tests of the grader on labelled episodes (`docs/grading.md`).
 
 use std::path::{Path, PathBuf};
 
 use diorama_tests::diorama;
 use serde_json::{Value as Json, json};
 
-/// A set of labelled episodes: its file, its dataset, how many are right and wrong, and how many right ones fail and how
-/// many wrong ones pass, as the page says. In the everyday sets the structured final answers are the reference's, so
-/// that only the calls are judged, and wrong ones may pass.
+/// A set of labelled episodes with the counts on the page. `all` counts right and wrong episodes. `misjudged`
+/// counts right ones that fail and wrong ones that pass. The structured final answers of the everyday sets
+/// are the reference's. Only the calls are judged there, and wrong episodes may pass.
 struct Set {
     file: &'static str,
     dataset: &'static str,
@@ -37,11 +37,12 @@ fn data(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// The counts of a file: right episodes that fail, all right ones, wrong ones that pass, all wrong ones.
+/// Returns the counts of a file: right episodes that fail, all right ones, wrong ones that pass, all wrong
+/// ones.
 fn errors(file: &str, dataset: &str) -> [u64; 4] {
     let ran = diorama(["task", "grade", file, "--tasks", dataset, "--json"]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    // Text that is not JSON has no counts, and the test fails.
+    // Output that is not JSON has no counts, so the test fails.
     let read: Json = serde_json::from_str(&ran.out).unwrap_or_default();
     let count = |share: &str, name: &str| read[share][name].as_u64().unwrap();
     [
@@ -65,7 +66,8 @@ fn labelled_episodes_are_judged_as_well_as_the_page_says() {
     }
 }
 
-/// The episodes beside the project, with facts that were typed from their messages without sight of the labels.
+/// Tests the episodes beside the project. Their facts were typed from the messages without knowledge of the
+/// labels.
 #[test]
 fn typed_facts_are_judged_as_the_page_says() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/grading");
@@ -78,7 +80,7 @@ fn typed_facts_are_judged_as_the_page_says() {
     let mut plain = String::new();
     for (episode, typed) in episodes.lines().zip(&typed) {
         let episode: Json = serde_json::from_str(episode).unwrap();
-        // What a structured final answer cannot show is not for it to judge.
+        // Skips episodes that a structured final answer cannot express.
         if typed.get("prose_only").is_some() || typed.get("note").is_some() || typed["finish"].is_null() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! `serve --gym`: the same tasks by three protocols, as their clients speak them.
+//! Owns the tests of `serve --gym`: the same tasks by three protocols, as their clients use them.
 
 mod clients;
 mod leaks;
@@ -19,21 +19,21 @@ use tempfile::TempDir;
 struct Tasks {
     _folder: TempDir,
     dataset: PathBuf,
-    /// The file in which `eval` recorded them.
+    /// File in which `eval` recorded the steps.
     episodes: PathBuf,
     solutions: Vec<Solution>,
 }
 
-/// The steps that solve a task, as calls of tools.
+/// The calls that solve a task.
 struct Solution {
     task: String,
-    /// The seed of the session that they solve it in, in digits: trainers add numbers of rows up.
+    /// Seed of the session for these calls, in digits, because trainers add row numbers to it.
     seed: String,
     calls: Vec<(String, Map<String, Json>)>,
 }
 
 impl Tasks {
-    /// A dataset of so many dialogues, solved by the agent that makes the reference calls.
+    /// Generates a dataset of `dialogues` dialogues, and solves it with the oracle agent.
     fn new(dialogues: u32) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let dataset = dataset(folder.path(), dialogues, 5);
@@ -47,7 +47,7 @@ impl Tasks {
         Self { _folder: folder, dataset, episodes, solutions }
     }
 
-    /// A server of the tasks, by one protocol.
+    /// Serves the tasks by one protocol.
     fn serve(&self, protocol: &str, more: &[&str]) -> Gym {
         let mut line = vec!["--json", "--open", "--tasks", path(&self.dataset), "--gym", protocol];
         line.extend(more);
@@ -61,7 +61,7 @@ fn path(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// The steps of a recorded episode, which solved its task.
+/// Returns the steps of a recorded episode, which solved its task.
 fn solution(episode: &Json) -> Solution {
     assert_eq!(episode["grade"]["reward"], json!(1.0), "{}", episode["task"]);
     let call = |step: &Json| {
@@ -80,7 +80,7 @@ fn solution(episode: &Json) -> Solution {
     }
 }
 
-/// A protocol's port, and the server behind it.
+/// The port of a protocol, and its server.
 struct Gym {
     url: String,
     server: Server,
@@ -104,12 +104,12 @@ impl Gym {
         request.send().unwrap()
     }
 
-    /// How many sessions the server has.
+    /// Returns the number of sessions on the server.
     fn sessions(&self) -> u64 {
         self.server.get("/v1/sessions")["total"].as_u64().unwrap()
     }
 
-    /// Waits until there are so many sessions: a socket's end is noticed soon after it.
+    /// Waits until the server has this number of sessions. It notices the end of a socket with a short delay.
     fn await_sessions(&self, wanted: u64) {
         let began = std::time::Instant::now();
         while self.sessions() != wanted {
@@ -123,12 +123,12 @@ impl Gym {
     }
 }
 
-/// Rules of faults that refuse every call: the agent has no fair chance.
+/// Returns fault rules that fail every call, so that the agent has no fair chance.
 fn always_failing() -> Json {
     json!([{"kind": "error", "status": 503, "probability": 1.0}])
 }
 
-/// How often an agent tries a call that always fails before it gives up: ends and questions do not fail.
+/// Returns the number of attempts at a call that always fails. `finish` and `ask_user` never fail.
 fn tries(name: &str) -> usize {
     if name == "finish" || name == "ask_user" { 1 } else { 3 }
 }

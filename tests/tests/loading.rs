@@ -1,5 +1,5 @@
-//! The use of a dataset by trainers: load it and its exports with the libraries they use, and put dialogues through the chat
-//! templates of several model families.
+//! Owns the tests with trainers' libraries. They load a dataset and its exports, and render dialogues with
+//! the chat templates of several model families.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 const ROWS: u32 = 48;
 
-/// Formats that a dataset library reads as they are, with what makes them so.
+/// Formats that a dataset library reads unchanged, with the export options that this requires.
 const FORMATS: [(&str, &[&str]); 12] = [
     ("jsonl", &[]),
     ("openai", &[]),
@@ -63,7 +63,7 @@ fn libraries_read_the_dataset_and_its_exports_alike() {
         let seen = run(&python, "load.py", &[&dataset, &exports]);
         let expected: Json = libraries.iter().map(|name| (*name, ROWS)).collect();
         assert_eq!(seen["by"], expected, "{environment}");
-        // A row of these has no API called `finish` and a structured form.
+        // No row of these worlds has an API called `finish`, so each also has a structured form.
         let configs = &seen["configs"];
         assert_eq!(
             (&configs["default"], &configs["structured"]),
@@ -100,14 +100,15 @@ fn calls_come_back_from_the_chat_templates_of_seven_families() {
         let (rendered, not) =
             (read["dialogues"].as_u64().unwrap(), read["no_way_to_write"].as_u64().unwrap());
         assert_eq!(rendered + not, u64::from(ROWS), "{family}");
-        // Two families write one call in a message, as their templates say.
+        // The templates of two families allow only one call in a message.
         let one_call = matches!(family.as_str(), "llama3_1" | "gptoss_training");
         assert!(one_call || not == 0, "{family}: {not} not written");
         assert!(read["calls"].as_u64().unwrap() > rendered, "{family}");
     }
 }
 
-/// Renders rows with every template that TRL ships; gives by template why it does not render some of them.
+/// Renders rows with every template of TRL. Returns, by template, the reasons for rows that cannot be
+/// rendered.
 fn refusals(
     python: &Path,
     dataset: &Path,
@@ -144,7 +145,7 @@ fn every_template_of_trl_renders_dialogues_or_says_why_not() {
         })
         .collect();
     assert_eq!(listed, include_str!("../data/loading/refusals.txt"));
-    // Templates that take one call in a message take all dialogues once calls are split.
+    // Templates that allow one call in a message render all dialogues after calls are split.
     let split = refusals(&python, &dataset, &["--parallel", "split"], ROWS.into());
     for (name, reasons) in &split {
         assert!(!refusing(reasons) || *reasons == kept[name], "{name}: {reasons:?}");

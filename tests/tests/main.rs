@@ -1,4 +1,5 @@
-//! The end-to-end tests, as modules of one executable: each one more would link the whole project once more.
+//! Owns the end-to-end tests as modules of one executable, because each further executable would link the
+//! whole project again.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The official Python client against a session's MCP endpoint.
+//! Owns the tests of the official Python client against a session's MCP endpoint.
 
 mod every_tool;
 
@@ -14,7 +14,7 @@ fn python() -> Option<PathBuf> {
     installed("venv-mcp/bin/python")
 }
 
-/// The view of a client of a session, after some tool calls.
+/// Returns the client's view of a session after some tool calls.
 fn client(python: &Path, server: &Server, id: &str, calls: &[(&str, Json)]) -> Json {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/mcp/client.py");
     let mut command = Command::new(python);
@@ -59,7 +59,7 @@ fn a_client_lists_searches_and_calls_and_rest_sees_the_change() {
         "cursor": -32602,
     });
     assert_eq!(seen["refused"], expected);
-    // The client refuses content that does not keep to the schema.
+    // The client refuses content that violates the output schema.
     assert_eq!(add["output"]["properties"]["title"]["type"], "string", "{add}");
     let results = seen["results"].as_array().unwrap();
     let failed: Vec<bool> = results.iter().map(|result| result["error"].as_bool().unwrap()).collect();
@@ -75,7 +75,7 @@ fn a_client_lists_searches_and_calls_and_rest_sees_the_change() {
     let log = server.get(&format!("/v1/sessions/{id}/log"));
     assert_eq!(log["total"], 6, "five by MCP and one by REST");
 
-    // Writes over REST are read by the client.
+    // The client reads writes that were made over REST.
     server.post(&format!("/s/{id}/notes"), json!({"title": "Rice"}));
     let seen = client(&python, &server, &id, &[("ListNotes", json!({}))]);
     assert!(seen["results"][0]["text"].as_str().unwrap().contains("\"Rice\""), "{seen}");
@@ -131,7 +131,7 @@ fn replies_keep_to_the_schemas_of_their_tools() {
         let tools = seen["tools"].as_array().unwrap();
         let calls: Vec<(&str, Json)> =
             tools.iter().map(|tool| (tool["name"].as_str().unwrap(), call(tool))).collect();
-        // The client ends with an error where a reply does not fit.
+        // The client ends with an error if a reply violates its schema.
         let seen = client(&python, &server, id, &calls);
         let made = seen["results"].as_array().unwrap().iter().filter(|result| result["error"] == false);
         let made = made.count();
@@ -178,7 +178,8 @@ fn a_session_that_is_not_there_and_a_dropped_connection_are_errors() {
         (format!("GET {mcp}"), &[][..], 405),
         (format!("POST {mcp}"), &[("accept", "application/json")][..], 406),
         (format!("OPTIONS {mcp}"), &page[..], 204),
-        // A page of another site must not get here through a browser, nor by a name that someone points to this machine.
+        // A page of another site must not reach the server through a browser, even under a name that resolves
+        // to this machine.
         (format!("POST {mcp}"), &page[..1], 403),
         (format!("POST {mcp}"), &[("host", "a.example:8080")], 403),
     ] {

@@ -1,4 +1,5 @@
-//! Shards on a server that speaks S3: killed workers, a killed server, refusals, and the bytes of a local run.
+//! Owns the tests of shards on an S3 server: killed workers, a killed server, refusals, and equality with a
+//! local run.
 
 use std::collections::BTreeMap;
 use std::net::{TcpListener, TcpStream};
@@ -27,7 +28,7 @@ struct Worker {
 }
 
 impl Server {
-    /// Starts a program; `PORT` in its arguments stands for a free port.
+    /// Starts a program. `PORT` in its arguments is replaced by a free port.
     fn start(command: &[&str]) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let command: Vec<String> =
@@ -67,7 +68,7 @@ impl Server {
         .into()
     }
 
-    /// Starts a command with the server's settings, changed as told.
+    /// Starts a command with the server's settings and some changes.
     fn command(&self, line: &[&str], changed: &[(&str, &str)], folder: &Path) -> Worker {
         let result = tempfile::NamedTempFile::new_in(folder).unwrap().into_temp_path().keep().unwrap();
         let mut command = Command::new(std::env::current_exe().unwrap());
@@ -82,12 +83,12 @@ impl Server {
         Worker { child: command.spawn().unwrap(), result }
     }
 
-    /// Runs a command to its end: exit code, data and messages.
+    /// Runs a command to its end. Returns the exit code, the output and the messages.
     fn run(&self, line: &[&str], changed: &[(&str, &str)], folder: &Path) -> (u64, String, String) {
         self.command(line, changed, folder).wait().unwrap()
     }
 
-    /// Every object below a location.
+    /// Returns all objects below a location.
     fn objects(&self, location: &str) -> BTreeMap<PathBuf, Vec<u8>> {
         let location: Location = location.parse().unwrap();
         let storage = Storage::open(&location, self.settings()).unwrap();
@@ -117,7 +118,7 @@ impl Drop for Server {
 }
 
 impl Worker {
-    /// The result; nothing if the process was killed.
+    /// Waits for the result. Returns none if the process was killed.
     fn wait(mut self) -> Option<(u64, String, String)> {
         self.child.wait().unwrap();
         let result: Json = serde_json::from_slice(&std::fs::read(&self.result).unwrap()).ok()?;
@@ -132,7 +133,7 @@ fn spawn(command: &[String]) -> Child {
     child.unwrap_or_else(|error| panic!("cannot start {program}: {error}; `.ci/run` installs it"))
 }
 
-/// Not a test of its own: a command in a process that can be killed and has its own environment.
+/// The child process of these tests, which can be killed and has its own environment.
 #[test]
 fn child_that_runs_a_command() {
     #[expect(clippy::disallowed_methods, reason = "the parent test hands the command over here")]
@@ -200,7 +201,8 @@ fn a_store_that_cannot_be_used_is_named_in_one_message() {
     fails("s3://none/run", &[("AWS_ENDPOINT", "http://127.0.0.1:1")], 1, "Connection refused");
 }
 
-/// Part of the lane `object-store`, which installs the server: it keeps objects in files, so that it can be killed too.
+/// Part of the lane `object-store`, which installs the server. It keeps objects in files, so that the test
+/// can kill it too.
 #[test]
 #[ignore = "takes minutes; a lane runs it"]
 fn eight_shards_with_workers_and_server_killed_give_the_bytes_of_a_local_run() {
@@ -230,7 +232,7 @@ fn eight_shards_with_workers_and_server_killed_give_the_bytes_of_a_local_run() {
     let refused = server.run(&["dataset", "stats", place], &[("AWS_ACCESS_KEY_ID", "NOBODY")], folder.path());
     assert!(refused.2.contains("the store refuses the credentials (InvalidAccessKeyId)"), "{}", refused.2);
 
-    // A fixed series of pseudo-random pauses after which a worker, or the server, is killed.
+    // A fixed series of pseudo-random pauses before a worker or the server is killed.
     let mut state = 20_u64;
     let mut pause = move || {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

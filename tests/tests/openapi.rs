@@ -1,5 +1,5 @@
-//! Imported OpenAPI documents behave: what a list shows is found by its key, people of a cast exist, writes are
-//! read back, and every reply has the shape that the document promises.
+//! Owns the tests of imported OpenAPI documents. Reads by key find listed records, cast members exist, reads
+//! see writes, and replies fit their schemas.
 
 mod behaviour;
 mod dense;

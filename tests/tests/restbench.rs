@@ -1,12 +1,13 @@
-//! RestBench's gold paths run through a world made of its document.
+//! Owns the test that runs RestBench's reference paths in a world that is made from its document.
 
 use std::path::PathBuf;
 
 use diorama_tests::{diorama, shared_data};
 use serde_json::Value as Json;
 
-/// Queries whose gold path asks for the id of a record of a kind that none of its earlier replies shows: the file
-/// leaves a look-up out (a company's before `GET /company/{company_id}`, a film's credits before its director's).
+/// Queries whose reference path needs the id of a record that no earlier reply shows, because the file omits
+/// a call. Examples: a search for the company before `GET /company/{company_id}`, a film's credits before its
+/// director's.
 const LOOK_UP_LEFT_OUT: [u64; 3] = [30, 87, 93];
 
 fn files() -> Option<[PathBuf; 2]> {
@@ -21,13 +22,13 @@ fn run(more: &[&str]) -> Json {
     serde_json::from_str(&ran.out).unwrap()
 }
 
-/// A share over all queries: those that have it, of how many.
+/// Returns a share over all queries: the number that have it, and the number of queries.
 fn solved(summary: &Json, measure: &str) -> (u64, u64) {
     let all = &summary["measures"][measure]["all"];
     (all["solved"].as_u64().unwrap(), all["of"].as_u64().unwrap())
 }
 
-/// Every path runs through as it is written, but for those three.
+/// Checks that each path runs as written, except those three.
 fn check(summary: &Json) {
     let outcomes = summary["outcomes"].as_array().unwrap().iter();
     let failed: Vec<&Json> = outcomes.filter(|outcome| outcome["faults"] != Json::Array(vec![])).collect();

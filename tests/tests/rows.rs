@@ -1,4 +1,5 @@
-//! Rows of a dataset that are chosen: by options of `view`, `export`, `stats` and `eval`, by split, and as pairs.
+//! Owns the tests of row selection: by options of `view`, `export`, `stats` and `eval`, by split, and as
+//! pairs.
 
 use std::path::Path;
 
@@ -96,7 +97,7 @@ fn worlds_of_ones_own_have_a_test_split_where_it_is_asked_for() {
     fails(&with(&["--test-domains", "moon"]), 1, "no world has the domain `moon`");
 }
 
-/// The arguments of a call as the schema of a tool of the row has them, and no two rejected calls that are one.
+/// Checks that rejected calls fit the schema of a tool of the row, and that no two of them are equal.
 #[test]
 fn rejected_calls_are_valid_in_form_and_answered_otherwise() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
-//! schemathesis, a property-based tester of APIs by their documents, against worlds made of OpenAPI documents and worlds
-//! of the catalog: no 5xx, no response outside its schema, no accepted request that the document forbids, and no ignored
-//! sign-in.
+//! Owns the tests with schemathesis, a property-based tester of APIs, against worlds made from OpenAPI
+//! documents and worlds of the catalog. They check: no 5xx, no response outside its schema, no accepted
+//! request that the document forbids, and no ignored sign-in.
 //!
 //! The accepted deviations and their reasons are in `data/schemathesis/checks.toml`.
 
@@ -13,7 +13,7 @@ use diorama_tests::{installed, shared_data};
 use reqwest::blocking::{Client, Response};
 use serde_json::{Value as Json, json};
 
-/// Random requests for each operation, beside those that cover its schema.
+/// Number of random requests for each operation, besides those that cover its schema.
 const EXAMPLES: &str = "6";
 
 fn client() -> Client {
@@ -24,7 +24,8 @@ fn get(url: &str) -> Json {
     client().get(url).send().and_then(Response::error_for_status).unwrap().json().unwrap()
 }
 
-/// A configuration with the session's credentials; OAuth2 tokens are asked for where the session issues them.
+/// Returns a configuration with the session's credentials. It requests OAuth2 tokens if the session issues
+/// them.
 fn credentials(session: &Json) -> String {
     let mut text = String::new();
     for (name, shown) in session["credentials"].as_object().unwrap() {
@@ -52,7 +53,7 @@ fn credentials(session: &Json) -> String {
     text
 }
 
-/// Finds the APIs that sign in, each with its scheme and path.
+/// Returns the APIs that sign in, each with its scheme and path.
 fn find_sign_ins(document: &Json) -> Vec<(&String, &String, &Json)> {
     let paths = document["paths"].as_object().unwrap();
     let named = |name: &str| {
@@ -70,13 +71,14 @@ fn find_sign_ins(document: &Json) -> Vec<(&String, &String, &Json)> {
     signing.collect()
 }
 
-/// Lists the members that the body of a request must have.
+/// Returns the required members of a request body.
 fn list_required(operation: &Json) -> Vec<&str> {
     let body = &operation["requestBody"]["content"]["application/json"]["schema"]["required"];
     body.as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect()
 }
 
-/// Finds the user who is signed in: the first record that has what the sign-in needs, with the name of its resource.
+/// Returns the signed-in user with the name of its resource: the first record that has all values for the
+/// sign-in.
 fn find_user<'s>(state: &'s Json, operation: &Json) -> (&'s str, &'s Json) {
     let resources = state["resources"].as_object().unwrap().iter();
     let mut records = resources.flat_map(|(resource, records)| {
@@ -85,8 +87,9 @@ fn find_user<'s>(state: &'s Json, operation: &Json) -> (&'s str, &'s Json) {
     records.find(|(_, record)| list_required(operation).iter().all(|name| !record[*name].is_null())).unwrap()
 }
 
-/// Keys of records that there are, for the parameters of paths: without them every call ends at 404. Records that belong to users are left
-/// out: a key of one would be sent in all calls and mostly be another user's. schemathesis takes the own ones from the lists that show them.
+/// Returns keys of existing records for path parameters. Without them every call ends at 404. It omits
+/// records of users, because a fixed key would mostly belong to another user. schemathesis takes the user's
+/// own keys from lists.
 fn keys(state: &Json, document: &Json) -> String {
     let paths = document["paths"].as_object().unwrap().keys();
     let names: BTreeSet<&str> =
@@ -118,12 +121,12 @@ fn keys(state: &Json, document: &Json) -> String {
     format!("[parameters]\n{}\n", known.concat())
 }
 
-/// Folds a name, so that those of a path and of a record agree: `BookId` and `book_id`.
+/// Folds a name, so that a path and a record agree. Example: `BookId` and `book_id`.
 fn fold_name(name: &str) -> String {
     name.to_lowercase().replace('_', "")
 }
 
-/// A token of the API that signs in, for the users that there are: the world's own, which no credential replaces.
+/// Returns a token of the API that signs in, for an existing user. No session credential replaces this token.
 fn signed_in(session: &Json, state: &Json, document: &Json) -> String {
     let mut text = String::new();
     for (scheme, path, operation) in find_sign_ins(document) {
@@ -138,7 +141,7 @@ fn signed_in(session: &Json, state: &Json, document: &Json) -> String {
     text
 }
 
-/// A sign-in replies with its token first, in an envelope or not.
+/// Returns the first string of a reply. A sign-in returns its token first, with or without an envelope.
 fn first_text(json: &Json) -> Option<&str> {
     match json {
         Json::String(text) => Some(text),
@@ -151,12 +154,13 @@ fn check(document: &Path) {
     held(&["--openapi", document.to_str().unwrap(), "--auth", "enforce"], &[false, true], 0.75);
 }
 
-/// A world of the catalog: its keys are known, but few of its records belong to the one user who is signed in.
+/// Tests a world of the catalog with known keys. Few of its records belong to the one signed-in user.
 fn check_catalog(name: &str) {
     held(&["--world", name], &[true], 0.5);
 }
 
-/// Runs without and with known keys; of the operations with keys, at least such a share succeeded at least once.
+/// Runs schemathesis without and with known keys. With keys, at least `share` of the operations must succeed
+/// at least once.
 fn held(arguments: &[&str], runs: &[bool], share: f64) {
     let Some(schemathesis) = installed("venv-schemathesis/bin/st") else { return };
     let server = Server::start(arguments).unwrap();
@@ -187,7 +191,7 @@ fn held(arguments: &[&str], runs: &[bool], share: f64) {
     }
 }
 
-/// The run was no empty one: it reached every operation, and a share of them answered with success.
+/// Checks that the run reached every operation, and that at least `share` of them succeeded.
 fn answered(server: &Server, session: &Json, document: &Json, share: f64) {
     let id = session["id"].as_str().unwrap();
     let (mut called, mut succeeded) = (BTreeSet::new(), BTreeSet::new());

@@ -1,4 +1,5 @@
-//! The searches: `diorama search`, `diorama bench search`, and the versions of `ToolSearcher` in datasets.
+//! Owns the tests of `diorama search`, `diorama bench search`, and the versions of `ToolSearcher` in
+//! datasets.
 
 use std::fs;
 use std::path::Path;
@@ -22,7 +23,7 @@ fn a_hit_tells_what_each_part_says_and_what_needs_it() {
         |api: &str| hits.iter().find(|hit| hit["api"] == api).unwrap_or_else(|| panic!("{api}: {found}"));
     assert!(of("BookAppointment")["scores"]["embedding"].as_f64().is_some());
     assert!(of("BookAppointment")["scores"]["lexical"].as_f64().is_some());
-    // An appointment is booked with the keys of a dentist and a patient, and other APIs tell these.
+    // `BookAppointment` needs the keys of a dentist and a patient, which other APIs return.
     assert_eq!(of("GetAppointment")["scores"]["needed_by"], "BookAppointment");
     let only = ran(&["--json", "search", "appointment", "--domain", "dental_clinic", "--method", "GET"]);
     let hits = only["hits"].as_array().unwrap();
@@ -80,7 +81,7 @@ fn the_benchmark_measures_what_is_in_its_files() {
     let unknown = write("unknown", &[json!({"query": "x", "apis": ["Nothing"]})]);
     let failed = diorama(["bench", "search", &unknown, "--pool", &pool]);
     assert!(failed.code == 1 && failed.err.contains("found the API Nothing"), "{}", failed.err);
-    // No file that is named stays unread.
+    // The command refuses a file that it would not read.
     let folder = folder.path().display().to_string();
     for line in [["bench", "search", &folder, "--pool", &pool], ["bench", "search", &queries, "--world", "x"]]
     {
@@ -98,7 +99,8 @@ fn the_reverse_chain_sample_is_read_whole() {
     assert!(mean("fused+needs", "complete_at_10") > mean("lexical", "complete_at_10"), "{found}");
 }
 
-/// A dataset's episodes and manifest name the version of the search, and it verifies.
+/// Checks that a dataset's episodes and manifest name the version of the search, and that the dataset
+/// verifies.
 #[test]
 fn datasets_name_the_search_and_verify() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,11 +117,11 @@ fn datasets_name_the_search_and_verify() {
     }
 }
 
-/// Rows that name the first version of the search replay with it.
+/// Checks that rows of the first version of the search replay with that version.
 #[test]
 fn rows_of_the_first_version_of_the_search_verify() {
     let rows = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grading/dataset");
-    // The folder holds a part of its rows, which the manifest does not say.
+    // The folder holds only a part of the rows that its manifest counts.
     let found = diorama(["--json", "dataset", "verify", &rows.display().to_string()]);
     let verified: Json = serde_json::from_str(&found.out).unwrap();
     assert_eq!((&verified["failed"], &verified["replayed"]), (&json!(0), &json!(103)), "{verified}");

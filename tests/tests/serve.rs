@@ -1,4 +1,4 @@
-//! `diorama serve`, over a real connection on a port of its own.
+//! Owns the tests of `diorama serve` over a real connection on a port of its own.
 
 use std::io::Read;
 use std::net::TcpStream;
@@ -48,7 +48,7 @@ fn a_write_through_rest_shows_in_state_diff_and_log_of_its_session_alone() {
     );
     assert_eq!(of(fork, "diff"), json!({"changes": []}));
 
-    // The token travels as bearer, and without it nothing is deleted.
+    // The token is sent as a bearer token. The server refuses a deletion without it.
     let (status, kind, refused) = server.send(&format!("DELETE {base}/notes/1"), &[], &Json::Null);
     assert_eq!(
         (status, kind.as_str(), &refused["title"]),
@@ -111,7 +111,7 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
         );
         follow(&server, &solved, &row, &task);
         for (number, goal) in task.goals.iter().enumerate() {
-            // An item that no reply has named cannot be given.
+            // A final answer cannot name an item that no reply has shown.
             let line = format!("POST /v1/sessions/{idle}/finish");
             let (status, ..) = server.send(&line, &[], &end(&task, number, &goal.answer));
             assert!(status == 200 || status == 422, "{line}: {status}");
@@ -120,7 +120,7 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
         let graded = grade(&solved);
         assert_eq!(graded["success"], true, "{}: {graded}", row.id);
         assert_eq!(graded["goals"].as_array().unwrap().len(), task.goals.len());
-        // Where nothing is called, declining is all there is to do.
+        // If the reference makes no calls, declining alone solves the task.
         let without_calls = task.gold.is_empty();
         assert_eq!(grade(&idle)["success"], without_calls, "{}: the words without their calls", row.id);
     }
@@ -128,7 +128,8 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
     server.stop();
 }
 
-/// Has a session follow a row: the calls give the recorded replies, and the user says what the row says.
+/// Repeats a row in a session. The calls must return the recorded replies, and the user must send the
+/// recorded messages.
 fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
     let path = |what: &str| format!("/v1/sessions/{session}/{what}");
     let mut ended = 0;
@@ -158,7 +159,7 @@ fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
     assert_eq!(ended, task.goals.len());
 }
 
-/// The reference's end of a goal, in a session of the row's own seed.
+/// Returns the reference's final answer of a goal, in a session with the row's own seed.
 fn end(task: &Task, number: usize, words: &str) -> Json {
     let (goal, check) = (&task.goals[number], &task.checks.goals[number]);
     let replies: Vec<Json> = task.replies.iter().map(|reply| serde_json::from_str(reply).unwrap()).collect();
@@ -168,7 +169,7 @@ fn end(task: &Task, number: usize, words: &str) -> Json {
     json!({"outcome": goal.outcome, "reason": goal.reason, "about": about, "facts": facts, "message": words})
 }
 
-/// The first member of a name in a reply.
+/// Returns the first member with this name in a reply.
 fn member(reply: &Json, name: &str) -> Option<Json> {
     match reply {
         Json::Object(members) => {
@@ -179,7 +180,7 @@ fn member(reply: &Json, name: &str) -> Option<Json> {
     }
 }
 
-/// Does the same in any environment, and tells what it saw.
+/// Makes the same calls in any environment, and returns the observations.
 fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment, task: &Task) -> Vec<String> {
     let mut seen = vec![format!("{:?}", environment.view())];
     let call = |api: &str, arguments: Json| Call {
@@ -200,7 +201,7 @@ fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment,
     }
     for goal in &task.goals {
         let (outcome, reason) = (goal.outcome, goal.reason);
-        // A fact that nobody asks for is refused, and the goal stays open.
+        // The environment refuses a fact that the goal does not ask for, and the goal stays open.
         for facts in [json!({"no_such_fact": 1}), json!({})] {
             let facts = facts.as_object().unwrap().clone();
             let message = goal.answer.clone();
@@ -209,7 +210,7 @@ fn explore(runtime: &tokio::runtime::Runtime, environment: &mut dyn Environment,
             seen.push(format!("{:?}", environment.view().tools.last()));
         }
     }
-    // Over, or out of budget: an error either way, and the same one.
+    // The conversation is over or out of budget. Both environments return the same error.
     seen.push(format!("{:?}", runtime.block_on(environment.call(&calls[0]))));
     seen.push(format!("{:?} {:?}", environment.view().conversation, environment.budget()));
     seen
@@ -271,7 +272,7 @@ fn with_a_token_the_agents_surface_opens_nothing_else() {
     for line in ["GET state", "GET log", "GET diff", "POST reset", "POST grade", "POST fork", "POST clock"] {
         let line = line.replace(' ', &format!(" /v1/sessions/{id}/"));
         assert_eq!(server.send(&line, &[], &Json::Null).0, 401, "{line}");
-        // A world's own bearer token is not the control token.
+        // The bearer token of a world is not the control token.
         assert_eq!(server.send(&line, &[("authorization", "Bearer secret")], &Json::Null).0, 401, "{line}");
     }
     assert_eq!(server.send(&format!("GET /v1/sessions/{id}/state"), &control, &Json::Null).0, 200);
@@ -356,7 +357,7 @@ fn tasks_are_served_of_the_files_that_the_manifest_names() {
     let folder = tempfile::tempdir().unwrap();
     let out = dataset(folder.path(), 12, 5);
     let line = ["--open", "--tasks", out.to_str().unwrap()];
-    // Rows of another version than this are served as they are.
+    // The server also serves rows of another engine version.
     let manifest = out.join("manifest.json");
     let text = std::fs::read_to_string(&manifest).unwrap();
     let older = text.replacen("\"engine_version\": \"engine/1\"", "\"engine_version\": \"engine/0\"", 1);

@@ -1,4 +1,5 @@
-//! schemathesis against the server's own API: nothing it sends is answered outside the document, and nothing fails.
+//! Owns the test of schemathesis against the server's own API: each response fits the document, and no
+//! request fails.
 
 use std::process::Command;
 
@@ -6,15 +7,15 @@ use diorama_tests::installed;
 use diorama_tests::requests::{NOTES, serve};
 use serde_json::{Value as Json, json};
 
-/// The document with names that are there: ids made up at random would meet nothing but 404.
+/// Puts existing names into the document, because random ids would only lead to 404.
 fn with_names(mut document: Json, session: &str, spare: &str, world: &str) -> Json {
     let paths = document["paths"].as_object_mut().unwrap();
-    // It speaks a protocol of its own, and has tests of its own.
+    // MCP is a protocol of its own, and has tests of its own.
     paths.remove("/v1/sessions/{id}/mcp");
     for (path, item) in paths.iter_mut() {
         let id = if path.starts_with("/v1/worlds") { world } else { session };
         for (method, operation) in item.as_object_mut().unwrap() {
-            // The session is needed to the end; another is deleted.
+            // The session is needed until the end, so the test deletes another one.
             let id = if method == "delete" { spare } else { id };
             let parameters = operation["parameters"].as_array_mut().unwrap();
             for parameter in parameters.iter_mut().filter(|parameter| parameter["in"] == "path") {
@@ -52,14 +53,14 @@ fn the_management_api_keeps_to_its_document() {
             "examples,coverage,fuzzing",
         ])
         .args(["--checks", "all", "--continue-on-failure", "--generation-deterministic"])
-        // Without a control token nothing asks for one. Which worlds, tasks and calls there are is not in the schemas:
-        // what fits them may still be refused.
+        // Without a control token the server requires no credentials. The schemas do not list the existing
+        // worlds, tasks and calls, so the server may refuse requests that fit them.
         .args(["--exclude-checks", "ignored_auth,positive_data_acceptance"])
         .output()
         .unwrap();
     let out = String::from_utf8_lossy(&ran.stdout);
     assert!(ran.status.success(), "{out}{}", String::from_utf8_lossy(&ran.stderr));
-    // The sent values arrived.
+    // The sent values reached the server.
     assert!(server.get("/v1/sessions?limit=1")["total"].as_u64().unwrap() > 10, "{out}");
     server.stop();
 }

@@ -1,4 +1,5 @@
-//! `diorama serve --state`, killed again and again: what was answered is there.
+//! Owns the tests of `diorama serve --state`, which is killed again and again: acknowledged requests must
+//! persist.
 
 #![allow(clippy::disallowed_methods, reason = "the child is told by its environment")]
 
@@ -17,7 +18,7 @@ mod flushes;
 const STATE: &str = "DIORAMA_TEST_STATE";
 const CLIENTS: usize = 4;
 
-/// Not a test of its own: the server that the others kill.
+/// The server that the other tests kill.
 #[test]
 fn child_that_serves() {
     let Ok(folder) = std::env::var(STATE) else { return };
@@ -39,7 +40,7 @@ fn child_that_serves() {
 
 struct Served {
     child: Child,
-    /// Kept open: the child still prints when it ends.
+    /// The pipe stays open, because the child still prints when it ends.
     lines: Lines<BufReader<ChildStdout>>,
     url: String,
     http: http::Client,
@@ -73,7 +74,7 @@ fn start_with(folder: &Path, fsync: bool, change: impl FnOnce(&mut Command)) -> 
 }
 
 impl Served {
-    /// The reply to a request, or nothing where the server is gone or does not confirm it.
+    /// Sends a request. Returns none if the server is gone or does not confirm the request.
     fn post(&self, path: &str, body: Json) -> Option<Json> {
         let response = self.http.post(format!("{}{path}", self.url)).json(&body).send().ok()?;
         let status = response.status().as_u16();
@@ -92,18 +93,18 @@ impl Served {
     }
 }
 
-/// The state of a session as its client knows it.
+/// State of a session as its client knows it.
 struct Client {
     id: String,
-    /// The notes whose adding was answered.
+    /// Notes whose addition the server confirmed.
     notes: Vec<String>,
-    /// The notes there may be instead, as a request was not answered.
+    /// Notes of the session if the server executed a request that it did not answer.
     or: Option<Vec<String>>,
     made: usize,
 }
 
 impl Client {
-    /// Does things until the server is gone.
+    /// Sends requests until the server is gone.
     fn work(&mut self, served: &Served, answered: &AtomicUsize) {
         loop {
             self.made += 1;
@@ -168,7 +169,7 @@ fn kill_again_and_again(kills: usize, fsync: bool) {
                 );
                 std::thread::yield_now();
             }
-            // SIGKILL, in the midst of requests.
+            // Sends SIGKILL while requests are in progress.
             let pid = served.child.id().to_string();
             assert!(Command::new("kill").args(["-9", &pid]).status().unwrap().success());
         });
@@ -203,8 +204,8 @@ fn resident_kib(pid: u32) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Adds notes to sessions in turn until enough are tried or the server is gone; the titles that were answered, by
-/// session.
+/// Adds notes to sessions in turn until `tries` attempts are made or the server is gone. Returns the
+/// confirmed titles, by session.
 fn add_notes(served: &Served, ids: &[String], worker: usize, tries: usize) -> Vec<(String, String)> {
     let mut added = Vec::new();
     for round in 0..tries {
@@ -212,7 +213,7 @@ fn add_notes(served: &Served, ids: &[String], worker: usize, tries: usize) -> Ve
         let title = format!("note {worker}-{round}");
         let call = json!({"api": "AddNote", "arguments": {"title": title}});
         let sent = served.http.post(format!("{}/v1/sessions/{id}/call", served.url)).json(&call).send();
-        // A dropped connection is a fault or the end of the server; both are no answer.
+        // A fault may drop the connection, or the server may have ended. Neither is an answer.
         let Ok(response) = sent else { continue };
         let status = response.status().as_u16();
         assert!(status == 200 || status == 404, "{status}");
@@ -224,7 +225,7 @@ fn add_notes(served: &Served, ids: &[String], worker: usize, tries: usize) -> Ve
     added
 }
 
-/// Sessions with mixed faults, used by eight clients at once.
+/// Uses sessions with mixed faults from eight clients at once.
 fn soak_round(
     served: &Served,
     tries: usize,
@@ -310,7 +311,7 @@ fn two_thousand_sessions_under_faults_lose_nothing_at_a_sigterm_and_leak_nothing
         .collect();
     delete(&served, &listed);
 
-    // The first rounds warm the allocator and fill the store's buffers; after them memory stays.
+    // The first rounds warm the allocator and fill the store's buffers. Later rounds must not add memory.
     let mut resident = Vec::new();
     for _ in 0..8 {
         let (ids, _) = soak_round(&served, 2_000, None);
@@ -329,7 +330,7 @@ fn two_thousand_sessions_under_faults_lose_nothing_at_a_sigterm_and_leak_nothing
     served.child.wait().unwrap();
 }
 
-/// Sessions with so many writes each: new notes, or the same note again and again.
+/// Makes sessions with `writes` writes each: new notes, or the same note again and again.
 fn busy_sessions(served: &Served, sessions: usize, writes: usize, new: bool) {
     let made = served.post("/v1/sessions", json!({"n": sessions})).unwrap();
     let ids: Vec<&str> =
@@ -348,12 +349,12 @@ fn busy_sessions(served: &Served, sessions: usize, writes: usize, new: bool) {
     });
 }
 
-/// How long a start takes, the process's own aside.
+/// Starts and ends a server. Returns the seconds until it listens, with those for starting the process.
 fn start_seconds(folder: &Path, end: &str) -> f64 {
     let began = std::time::Instant::now();
     let mut served = start(folder, false);
     let took = began.elapsed().as_secs_f64();
-    // Once it answers it listens to signals, too.
+    // A server that answers also listens to signals.
     served.get("/healthz");
     assert!(Command::new("kill").args([end, &served.child.id().to_string()]).status().unwrap().success());
     assert_eq!(served.child.wait().unwrap().success(), end == "-TERM", "{end}");

@@ -1,4 +1,4 @@
-//! Owns the agents that ask a model: one agent, and the method by which it works.
+//! Owns the agents that ask a model: an agent is a model with a method.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Baseline {
 /// The method of an agent that asks a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The plain loop over a list of tools.
+    /// Function calling: the plain loop over a list of tools.
     FunctionCalling,
     /// Thought, action and observation in turn (Yao et al., 2023).
     ReAct,
@@ -32,14 +32,14 @@ pub enum Method {
     ReverseChain(Completion, Execution),
     /// A plan of nested calls in one reply: the prompted baselines of Reverse Chain's paper.
     Prompted {
-        /// The prompt has an example (few-shot).
+        /// True if the prompt has an example (few-shot).
         has_example: bool,
-        /// The model writes its steps first (chain of thought).
+        /// True if the model writes its steps first (chain of thought).
         has_steps: bool,
-        /// What is done with the plan.
+        /// The use of the plan.
         execution: Execution,
     },
-    /// Plans once and carries the plan out: a baseline of RestGPT's paper, as the next two are.
+    /// Plans once and executes the plan: a baseline of RestGPT's paper, like the next two.
     Offline(CallerForm),
     /// Describes, explains and plans again after each step.
     Deps(CallerForm),
@@ -88,9 +88,9 @@ impl Method {
         Ok(())
     }
 
-    /// Works on the open goal; returns the answer in words.
+    /// Works on the open goal, and returns the answer in words.
     async fn answer(self, episode: &mut Episode<'_>) -> Result<String, Stop> {
-        // A step of these two may be a search.
+        // These two methods make searches as steps.
         episode.searches_by_itself = !matches!(self, Self::Deps(_) | Self::Reflexion(_));
         if let Self::RestGpt(planning, parsing, form) = self {
             return restgpt::answer(episode, planning, parsing, form).await;
@@ -107,7 +107,7 @@ impl Method {
             Self::Offline(form) => planned::offline(episode, form).await,
             Self::Deps(form) => planned::deps(episode, form).await,
             Self::Reflexion(form) => planned::reflexion(episode, form).await,
-            // These have a loop of their own.
+            // These methods have their own loop.
             Self::FunctionCalling | Self::ReAct | Self::RestGpt(..) => {
                 Err(Stop::Ended("the method has no goals to answer".to_owned()))
             }

@@ -1,4 +1,4 @@
-//! An API as its tool describes it.
+//! Owns an API as its tool describes it.
 
 use serde::Serialize;
 use serde_json::{Map, Value as Json, json};
@@ -15,7 +15,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The parameters: name, schema, and true where it is required.
+    /// Returns the parameters: name, schema, and true if the parameter is required.
     pub fn parameters(&self) -> impl Iterator<Item = (&str, &Json, bool)> {
         let required = self.parameters.get("required").and_then(Json::as_array);
         let must = move |name: &str| {
@@ -25,8 +25,8 @@ impl Document {
         properties.into_iter().flatten().map(move |(name, schema)| (&**name, schema, must(name)))
     }
 
-    /// The same API with some of its parameters alone, as its required ones: those of which a name, and whether it is required,
-    /// are kept.
+    /// Returns the same API with only the parameters that `is_kept` accepts, all required. Its arguments are
+    /// a name, and true if the parameter is required.
     pub(crate) fn keep_parameters(&self, is_kept: impl Fn(&str, bool) -> bool) -> Self {
         let kept = self.parameters().filter(|(name, _, is_required)| is_kept(name, *is_required));
         let kept: Map<String, Json> =
@@ -36,8 +36,8 @@ impl Document {
         Self { parameters, ..self.clone() }
     }
 
-    /// The parameters' names in the order of positional arguments: the required ones as the document lists them, then the
-    /// others.
+    /// Returns the parameter names in the order of positional arguments: required ones in the document's
+    /// order, then the others.
     pub(crate) fn positions(&self) -> Vec<&str> {
         let required = self.parameters.get("required").and_then(Json::as_array).into_iter().flatten();
         let mut names: Vec<&str> = required.filter_map(Json::as_str).collect();

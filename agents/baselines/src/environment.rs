@@ -1,8 +1,8 @@
-//! The contract between an agent under test and the conversation that it is in.
+//! Owns the contract between an agent under test and its conversation.
 //!
-//! An agent sees what a user and a server would show it. It cannot name a check, a reference call or withheld information:
-//! those are a judge's, in a package that this one does not know. In process and over HTTP are two implementations of the
-//! contract.
+//! An agent sees only what a user and a server would show it. It cannot name a check, a reference call or
+//! withheld information, because those are in a package above this one. The contract has two implementations:
+//! in process and over HTTP.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,40 +19,40 @@ use crate::operation::Operation;
 
 pub use diorama_seeds::ending::Finish;
 
-/// The result of an action, which takes time and may fail.
+/// The future result of an action, which may fail.
 pub type EnvironmentFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, EnvironmentError>> + Send + 'a>>;
 
-/// A conversation that an agent is in.
+/// A conversation from an agent's point of view.
 pub trait Environment: Send {
-    /// The agent's view now.
+    /// Returns the agent's current view.
     fn view(&self) -> &View;
 
-    /// The rest of the budget.
+    /// Returns the rest of the budget.
     fn budget(&self) -> Budget;
 
     /// Calls an API by name.
     fn call<'a>(&'a mut self, call: &'a Call) -> EnvironmentFuture<'a, Reply>;
 
-    /// Says something to the user, who may answer. It ends no goal.
+    /// Sends a message to the user, who may answer. It ends no goal.
     fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer>;
 
     /// Ends the open goal.
     fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer>;
 
-    /// The JSON Schema of a visible API's reply, where the environment knows it.
+    /// Returns the JSON Schema of a visible API's reply, if the environment knows it.
     fn reply_schema(&self, _api: &str) -> Option<Json> {
         None
     }
 
-    /// A visible API as its service's OpenAPI document describes it, where the environment is a REST service.
+    /// Returns a visible API's operation in the OpenAPI document, if the environment is a REST service.
     fn operation(&self, _api: &str) -> Option<Operation> {
         None
     }
 
-    /// Notes an event beside acting. The tokens of a request to a model are taken from the budget.
+    /// Records an event that is no action. Tokens of a request to a model are charged to the budget.
     ///
     /// # Errors
-    /// When the budget of tokens or of time is used up.
+    /// Returns an error if the budget of tokens or of time is used up.
     fn note(&mut self, note: Note) -> Result<(), EnvironmentError>;
 }
 
@@ -75,10 +75,10 @@ pub struct View {
     pub system: String,
     /// Messages and calls, oldest first; the user's opening is the first.
     pub conversation: Vec<ConversationEntry>,
-    /// The tools that may be called, in OpenAI's function format. A search adds to them. One of them is
-    /// `finish`, whose schema names the facts that the open goal asks for, unless a model transcribes the agent's messages.
+    /// The callable tools in OpenAI's function format. A search adds to them. One of them is `finish`, whose
+    /// schema names the facts of the open goal. It is missing if a model transcribes the agent's messages.
     pub tools: Vec<Json>,
-    /// True when the user has nothing more to say.
+    /// True if the user has nothing more to say.
     pub over: bool,
 }
 
@@ -107,18 +107,18 @@ pub struct Reply {
 pub struct Answer {
     /// `None` when the user has nothing more to say.
     pub words: Option<String>,
-    /// True when the conversation is over.
+    /// True if the conversation is over.
     pub over: bool,
 }
 
 /// The limits of an episode, or the rest of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// Calls and messages together.
+    /// Calls and messages.
     pub steps: u32,
-    /// Calls alone.
+    /// Calls only.
     pub calls: u32,
-    /// Tokens of requests to a model and of its replies.
+    /// Tokens of requests to a model, and of its replies.
     pub tokens: u64,
     /// Milliseconds since the episode began.
     pub time_ms: u64,
@@ -137,19 +137,19 @@ pub enum EnvironmentError {
     /// The conversation is over.
     #[error("the conversation is over")]
     Over,
-    /// The server cannot be reached, or answers something else than a server of sessions does.
+    /// The server cannot be reached, or its answer is not that of a session server.
     #[error("{what}; start `diorama serve --tasks`, or check --server")]
     Transport {
         /// The server's answer, or the error of the connection.
         what: String,
     },
-    /// The model gives no reply, which is no error of the agent.
+    /// The model gives no reply. The agent is not at fault.
     #[error("no reply of the model: {what}")]
     Model {
         /// The model's error.
         what: String,
     },
-    /// The server refuses.
+    /// The server refuses the action.
     #[error("the server answered {status}: {detail}")]
     Refused {
         /// HTTP status.
@@ -160,7 +160,7 @@ pub enum EnvironmentError {
 }
 
 impl EnvironmentError {
-    /// Returns true where a model or a server failed, so that the episode says nothing of the agent.
+    /// Returns true if a model or a server failed, so that the episode tells nothing about the agent.
     #[must_use]
     pub const fn is_outage(&self) -> bool {
         matches!(self, Self::Model { .. } | Self::Transport { .. })
@@ -193,23 +193,23 @@ impl std::fmt::Display for BudgetLimit {
 }
 
 impl Budget {
-    /// The default for agents without a model: generous for an agent, finite for a loop.
+    /// The default for agents without a model. It stops endless loops and leaves enough room otherwise.
     pub const USUAL: Self = Self { steps: 400, calls: 200, tokens: 1_000_000, time_ms: 600_000 };
 
-    /// The default for agents that ask a model: a loop does not become expensive.
+    /// The default for agents that ask a model. It bounds the cost of an endless loop.
     pub const WITH_MODEL: Self = Self { steps: 60, calls: 40, tokens: 200_000, ..Self::USUAL };
 
-    /// No limit, for replays of episodes that had one.
+    /// No limit, for replays of episodes with a limit.
     pub const UNBOUNDED: Self =
         Self { steps: u32::MAX, calls: u32::MAX, tokens: u64::MAX, time_ms: u64::MAX };
 
-    /// The same with so many seconds, where some are given.
+    /// Returns the budget with a time limit, if one is given.
     #[must_use]
     pub fn with_seconds(self, seconds: Option<u64>) -> Self {
         Self { time_ms: seconds.map_or(self.time_ms, |seconds| seconds.saturating_mul(1000)), ..self }
     }
 
-    /// Takes a step, and a call where it is one; `used_ms` is the time since the episode began.
+    /// Takes a step, and a call if `is_call` is true. `used_ms` is the time since the episode began.
     ///
     /// # Errors
     /// The limit that is used up.
@@ -269,7 +269,7 @@ impl View {
         self.over = answer.over;
     }
 
-    /// Returns true where a tool is visible.
+    /// Returns true if a tool is visible.
     #[must_use]
     pub fn has_tool(&self, name: &str) -> bool {
         self.tools.iter().any(|tool| tool["function"]["name"] == name)
@@ -281,7 +281,7 @@ impl View {
         self.tools.extend(finish);
     }
 
-    /// The user's turns so far.
+    /// Returns the user's turns so far.
     pub fn user_turns(&self) -> impl Iterator<Item = &str> {
         self.conversation.iter().filter_map(|said| match said {
             ConversationEntry::User(words) => Some(&**words),

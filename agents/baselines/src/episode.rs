@@ -1,7 +1,7 @@
-//! Owns the engine that all methods share: a model that is asked in roles, and acts in one environment.
+//! Owns the engine of all methods: it asks a model in roles and acts in one environment.
 //!
-//! A role has a prompt and a form of reply. The engine fills the prompt in, asks, parses the reply, has a malformed one repaired
-//! once, records both and charges the budget. A method decides which role is asked next.
+//! A role has a prompt and a reply format. The engine fills in the prompt, asks, parses the reply, and has a
+//! malformed one repaired once. It records both and charges the budget. A method decides about the next role.
 
 use diorama_llm::{ChatReply, Message, Tool, json_in};
 use diorama_seeds::task::Call;
@@ -25,13 +25,13 @@ pub(crate) struct Role {
     pub prompt: &'static str,
 }
 
-/// The role that reads an answer in words into `finish`.
+/// The role that converts an answer in words to `finish`.
 const REPORT: Role = Role { name: "ending", prompt: "ending/report" };
-/// Follows the system message where no role can search.
+/// Added to the system message if no role can search.
 const SEARCHED: &str = " Searches with ToolSearcher are made without you.";
-/// Characters of the findings that this role is shown.
+/// Maximum number of characters of the findings in this role's prompt.
 const MAX_FINDINGS_CHARS: usize = 12_000;
-/// Characters of the reply in one finding.
+/// Maximum number of characters of a reply in one finding.
 const MAX_FINDING_CHARS: usize = 3_000;
 
 /// One episode of an agent that asks a model.
@@ -40,19 +40,19 @@ pub(crate) struct Episode<'a> {
     environment: &'a mut dyn Environment,
     /// Runs the jq programs of the parser.
     pub jq: Option<&'a dyn JqRunner>,
-    /// Entries of the conversation before the agent came.
+    /// Number of conversation entries before the agent started.
     before: usize,
     /// The calls with their replies, oldest first.
     findings: Vec<String>,
     /// Index of the open goal's first finding.
     goal_start: usize,
-    /// Results of the open goal's steps, a line each.
+    /// Results of the open goal's steps, one line each.
     pub results: String,
-    /// Results of the goals before, a line each.
+    /// Results of earlier goals, one line each.
     pub background: String,
-    /// The reflection on a trial of the open goal that failed; empty in a first trial.
+    /// The reflection on a failed trial of the open goal. Empty in a first trial.
     pub reflection: String,
-    /// True where the method searches for tools, and no role can.
+    /// True if the method searches for tools itself, because no role can.
     pub searches_by_itself: bool,
 }
 
@@ -82,32 +82,32 @@ impl<'a> Episode<'a> {
         self.environment.view()
     }
 
-    /// The visible APIs.
+    /// Returns the visible APIs.
     pub(crate) fn documents(&self) -> Vec<Document> {
         documents(self.view())
     }
 
-    /// The search for tools, where they have to be searched for.
+    /// Returns the tool search, if the episode has it.
     pub(crate) fn tool_searcher(&self) -> Option<Document> {
         tool_searcher(self.view())
     }
 
-    /// The conversation in words, a line each.
+    /// Returns the conversation as text, one line per entry.
     pub(crate) fn transcript(&self) -> String {
         transcript(self.view(), self.before)
     }
 
-    /// The user's last turn.
+    /// Returns the user's last turn.
     pub(crate) fn last_request(&self) -> String {
         self.view().user_turns().last().unwrap_or_default().to_owned()
     }
 
-    /// What the user wants: the words of a conversation that has only begun, otherwise all of it.
+    /// Returns the user's request: the only message of a new conversation, else the whole transcript.
     pub(crate) fn query(&self) -> String {
         if self.view().conversation.len() == 1 { self.last_request() } else { self.transcript() }
     }
 
-    /// All findings of the episode, a line each.
+    /// Returns all findings of the episode, one line each.
     pub(crate) fn findings(&self) -> String {
         self.findings.join("\n")
     }
@@ -124,7 +124,7 @@ impl<'a> Episode<'a> {
         self.environment.note(note)
     }
 
-    /// Notes that one way failed and the next is taken.
+    /// Records that one approach failed and the next is tried.
     pub(crate) fn fall_back(
         &mut self,
         role: &str,
@@ -134,7 +134,7 @@ impl<'a> Episode<'a> {
         self.note(Note::FellBack { role: role.to_owned(), to: to.to_owned(), because })
     }
 
-    /// Searches for tools, where they have to be searched for.
+    /// Searches for tools, if the episode has the tool search.
     pub(crate) async fn search(&mut self, keywords: &str) -> Result<(), EnvironmentError> {
         retrieve(self.environment, keywords).await
     }
@@ -151,7 +151,7 @@ impl<'a> Episode<'a> {
         self.environment.say(words).await
     }
 
-    /// Ends the open goal with `finish`. The inner error is the reason for which the environment refuses it.
+    /// Ends the open goal with `finish`. The inner error is the environment's reason for a refusal.
     pub(crate) async fn finish(
         &mut self,
         finish: &Finish,
@@ -163,11 +163,11 @@ impl<'a> Episode<'a> {
         }
     }
 
-    /// Fills in the prompt of a role. Beside its `input`, every prompt may show the system message, the conversation (`request`)
-    /// and the reflection on the trial before.
+    /// Fills in the prompt of a role. Besides its `input`, a prompt may use the system message, the
+    /// conversation (`request`) and the reflection on the previous trial.
     pub(crate) fn prompt(&self, role: Role, input: Value) -> Result<Vec<Message>, PromptError> {
         let (mut system, request) = (self.view().system.clone(), self.transcript());
-        // The message may ask for a search, which these roles have no action for.
+        // The system message may ask for a search, but these roles cannot search.
         if self.searches_by_itself && self.tool_searcher().is_some() {
             system.push_str(SEARCHED);
         }
@@ -175,7 +175,7 @@ impl<'a> Episode<'a> {
         render(role.prompt, &context! { ..input, ..context! { system, request, query, reflection } })
     }
 
-    /// Asks in a role, and parses the reply. A malformed reply is sent back once with the error.
+    /// Asks in a role and parses the reply. A malformed reply is sent back once, with the error.
     pub(crate) async fn ask<T>(
         &mut self,
         role: Role,
@@ -186,7 +186,7 @@ impl<'a> Episode<'a> {
         self.ask_with(role, messages, parse).await
     }
 
-    /// Asks with messages of the role's own: those of a prompt and the turns since.
+    /// Asks in a role with the given messages: those of a prompt and the later turns.
     pub(crate) async fn ask_with<T>(
         &mut self,
         role: Role,
@@ -196,7 +196,7 @@ impl<'a> Episode<'a> {
         self.model.ask_and_parse(self.environment, role.name, messages, parse).await
     }
 
-    /// Asks with tools; the caller reads the reply.
+    /// Asks with tools. The caller parses the reply.
     pub(crate) async fn ask_with_tools(
         &mut self,
         role: &str,
@@ -206,7 +206,7 @@ impl<'a> Episode<'a> {
         self.model.ask(self.environment, role, messages, tools).await
     }
 
-    /// Ends the open goal with an answer in words, which a role reads into `finish` where answers are structured.
+    /// Ends the open goal with an answer in words. If answers are structured, a role converts it to `finish`.
     pub(crate) async fn end_goal(&mut self, answer: &str) -> Result<(), Stop> {
         match finish_schema(self.view()).cloned() {
             Some(schema) => self.report(answer, &schema).await?,
@@ -251,7 +251,7 @@ pub(crate) fn parse_json(reply: &str) -> Result<Json, ParseError> {
     json_in(reply).map_err(|error| ParseError(error.to_string()))
 }
 
-/// Returns the words of a reply; `expected` describes them where there are none.
+/// Returns the text of a reply. `expected` describes it in the error for an empty reply.
 pub(crate) fn parse_words(reply: &str, expected: &str) -> Result<String, ParseError> {
     match reply.trim() {
         "" => Err(ParseError::expected(expected, reply)),
@@ -259,7 +259,7 @@ pub(crate) fn parse_words(reply: &str, expected: &str) -> Result<String, ParseEr
     }
 }
 
-/// The end of a text of at most `most` characters, from the start of a line.
+/// Returns the end of a text with at most `most` characters, starting at a line.
 fn tail(text: &str, most: usize) -> String {
     let length = text.chars().count();
     if length <= most {

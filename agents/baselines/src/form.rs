@@ -1,4 +1,4 @@
-//! An API on one line, as the prompts of nested plans show it: its arguments, and what its reply gives.
+//! One-line forms of APIs for the prompts of nested plans: the arguments, and the properties of the reply.
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -8,12 +8,12 @@ use crate::plan::ApiSignature;
 use crate::toolbox::Document;
 use crate::types::leaves;
 
-/// An API as a prompt shows it.
+/// An API in a prompt.
 #[derive(Serialize)]
 pub(crate) struct ShownApi {
     /// Its name.
     name: String,
-    /// `Name(argument, ..) -> property, ..`.
+    /// The form `Name(argument, ..) -> property, ..`.
     form: String,
     description: String,
     /// JSON Schema of its arguments.
@@ -21,7 +21,7 @@ pub(crate) struct ShownApi {
 }
 
 impl ShownApi {
-    /// Shows an API with the properties of its reply.
+    /// Makes the prompt entry of an API with the properties of its reply.
     pub(crate) fn new(document: &Document, signature: &ApiSignature) -> Self {
         let outputs = signature.outputs.join(", ");
         let arrow = if outputs.is_empty() { "" } else { " -> " };
@@ -31,7 +31,7 @@ impl ShownApi {
     }
 }
 
-/// Shows APIs with the properties of their replies, where the environment knows the schemas.
+/// Makes prompt entries of APIs. Reply properties are included if the environment knows the schemas.
 pub(crate) fn show_apis<'a>(
     episode: &'a Episode<'_>,
     documents: impl IntoIterator<Item = &'a Document>,
@@ -39,7 +39,7 @@ pub(crate) fn show_apis<'a>(
     documents.into_iter().map(|document| ShownApi::new(document, &signature(episode, document)))
 }
 
-/// An API with the properties of its reply, where the environment knows the schema.
+/// Returns an API's name with its reply properties, if the environment knows the schema.
 pub(crate) fn signature(episode: &Episode<'_>, document: &Document) -> ApiSignature {
     let schema = episode.reply_schema(&document.name).unwrap_or_default();
     let outputs = leaves(&schema).into_iter().map(|(name, _)| name.to_owned()).collect();

@@ -1,7 +1,8 @@
-//! Function calling: the plain loop over a list of tools, as most people run a model today.
+//! Function calling: the plain loop over a list of tools.
 //!
-//! The model is sent the system message, the conversation and the visible tools; it calls, or it speaks to the user. What a
-//! search finds is in the next request's tools. Where answers are structured, `finish` is one of the tools.
+//! The model gets the system message, the conversation and the visible tools. It calls tools or speaks to the
+//! user. The next request includes tools that a search found. If answers are structured, `finish` is one of
+//! the tools.
 
 use diorama_llm::{ChatReply, Message, Tool, ToolCall};
 use diorama_seeds::ending::FINISH;
@@ -14,20 +15,20 @@ use crate::note::Note;
 use crate::role_model::{ParseError, Stop};
 
 const ROLE: &str = "function-calling";
-/// Malformed turns in a row after which the agent has given up: the first, and the one that repairs it.
+/// Number of malformed turns in a row after which the agent gives up: the first, and its repair.
 const MAX_MALFORMED: usize = 2;
-/// Times that the model may say the same words before the agent has given up.
+/// Number of times that the model may repeat the same message before the agent gives up.
 const MAX_REPEATS: usize = 3;
 
 /// A turn of the model.
 enum Turn {
-    /// Tool calls: the id of each, and its action or error.
+    /// Tool calls: the id of each, with its action or error.
     Calls(Vec<(String, Result<Action, ParseError>)>),
-    /// Words to the user.
+    /// A message to the user.
     Words(String),
 }
 
-/// The action that a tool call asks for.
+/// The action of a tool call.
 enum Action {
     Call(Call),
     Finish(Finish),
@@ -70,7 +71,7 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Makes the calls of a turn and answers each; returns the first error among them.
+/// Executes the calls of a turn and answers each. Returns the first error.
 async fn make_calls(
     episode: &mut Episode<'_>,
     reply: ChatReply,
@@ -99,7 +100,8 @@ async fn make_calls(
     Ok(first_error)
 }
 
-/// Makes the messages that a conversation opens with. Calls in it are tool calls of the model, beside its words before them.
+/// Makes the initial messages. Calls in the conversation become tool calls of the model, in the message
+/// before them.
 fn make_opening(view: &View) -> Vec<Message> {
     let mut messages = Vec::new();
     if !view.system.is_empty() {
@@ -110,7 +112,7 @@ fn make_opening(view: &View) -> Vec<Message> {
             ConversationEntry::User(words) => messages.push(Message::user(words)),
             ConversationEntry::Agent(words) => messages.push(Message::assistant(words)),
             ConversationEntry::Call(call, reply) => {
-                // Nine letters and digits, which every chat template takes.
+                // Nine letters and digits, which every chat template accepts.
                 let id = format!("call{at:05}");
                 let arguments = Json::Object(call.arguments.clone()).to_string();
                 let call = ToolCall { id: id.clone(), name: call.api.clone(), arguments };
@@ -127,7 +129,7 @@ fn make_opening(view: &View) -> Vec<Message> {
     messages
 }
 
-/// The visible tools in the model's format.
+/// Returns the visible tools in the model's format.
 fn tools(view: &View) -> Vec<Tool> {
     let tool = |tool: &Json| {
         let function = tool.get("function")?;
@@ -138,7 +140,7 @@ fn tools(view: &View) -> Vec<Tool> {
     view.tools.iter().filter_map(tool).collect()
 }
 
-/// Parses a turn. It has to call or to speak, and speech has to be complete.
+/// Parses a turn. It must have calls or text, and the text must be complete.
 fn parse(reply: &ChatReply) -> Result<Turn, ParseError> {
     if !reply.tool_calls.is_empty() {
         let calls = reply.tool_calls.iter().map(|call| (call.id.clone(), parse_action(call)));

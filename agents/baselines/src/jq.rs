@@ -1,8 +1,9 @@
-//! jq as the parser agent writes it: read here, and run whole by `jaq` where time and memory are bounded.
+//! jq programs of the parser role: checked here, and run by `jaq` in a process with limits of time and
+//! memory.
 //!
-//! A program that a model wrote is untrusted. jaq bounds neither steps nor memory (`[range(1e9)]`, or a string that doubles a
-//! hundred times), so an agent only reads a program and hands it to a [`JqRunner`], which runs [`evaluate`] in a process that is
-//! bounded. No function of a program reads a file, the environment or the clock.
+//! A program from a model is untrusted. jaq limits neither steps nor memory (`[range(1e9)]`, or a string that
+//! doubles a hundred times). So an agent only parses a program and hands it to a [`JqRunner`], which runs
+//! [`evaluate`] in a limited process. Programs cannot read files, the environment or the clock.
 
 #[cfg(test)]
 mod tests;
@@ -14,19 +15,19 @@ use jaq_json::Val;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// Characters of a program.
+/// Maximum number of characters in a program.
 const MAX_PROGRAM_CHARS: usize = 1_000;
-/// Brackets inside brackets.
+/// Maximum nesting of brackets.
 const MAX_DEPTH: usize = 32;
-/// Functions that read the environment or the clock.
+/// Excluded functions, which read the environment or the clock.
 const LEFT_OUT: [&str; 4] = ["env", "now", "localtime", "strflocaltime"];
 
-/// Runs programs that nobody trusts.
+/// Runs untrusted programs.
 pub trait JqRunner: Send + Sync {
-    /// Runs a program on a value, within bounds of time and memory: its outputs.
+    /// Runs a program on a value, within limits of time and memory. Returns its outputs.
     ///
     /// # Errors
-    /// When it fails, or goes beyond its bounds.
+    /// Returns an error if the program fails or exceeds its limits.
     fn run(&self, program: &Program, input: &Json) -> Result<Vec<Json>, JqError>;
 }
 
@@ -37,22 +38,22 @@ pub struct Program(String);
 /// The reason for which a program has no result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum JqError {
-    /// It cannot be read, or names what there is not.
+    /// It does not parse, or uses an unknown name.
     #[error("{0}")]
     Program(String),
     /// It fails on this value.
     #[error("{0}")]
     Value(String),
-    /// Its process ended before it did.
+    /// Its process was stopped.
     #[error("the program was stopped: {0}; ask for less")]
     Stopped(String),
 }
 
 impl Program {
-    /// Reads a program, and does not run it.
+    /// Parses a program without running it.
     ///
     /// # Errors
-    /// When it is too long, too deep, or no jq.
+    /// Returns an error if it is too long, too deep, or invalid.
     pub fn read(text: &str) -> Result<Self, JqError> {
         let text = text.trim();
         let wrong = |what: &str| Err(JqError::Program(what.to_owned()));
@@ -62,7 +63,7 @@ impl Program {
         if text.chars().count() > MAX_PROGRAM_CHARS {
             return wrong("the program is longer than 1,000 characters");
         }
-        // The parser recurses over brackets and signs.
+        // The parser recurses for brackets and signs, so their depth is checked first.
         let mut depth = 0_usize;
         for character in text.chars() {
             match character {
@@ -84,10 +85,10 @@ impl Program {
     }
 }
 
-/// Runs a program without any bound: for the process that a [`JqRunner`] bounds.
+/// Runs a program without limits. Only for the process that a [`JqRunner`] limits.
 ///
 /// # Errors
-/// When it names what there is not, or fails on the value.
+/// Returns an error if it uses an unknown name or fails on the value.
 pub fn evaluate(program: &Program, input: &Json) -> Result<Vec<Json>, JqError> {
     let defs = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let funs = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());

@@ -1,12 +1,14 @@
-//! Labelled lines in the reply of a model: `Action: FindRoom`, and as models write them, `**Action:** FindRoom`.
+//! Labelled lines in a model's reply. Examples: `Action: FindRoom`, and with emphasis, `**Action:**
+//! FindRoom`.
 
-/// Marks of emphasis and of lists, which models put around labels and names.
+/// Marks of emphasis and lists, which models put around labels and names.
 const MARKS: [char; 7] = ['*', '#', '`', '>', '"', ' ', '\t'];
 
-/// Marks that stand before and after what they mark. Names may begin and end with `_`, so that is no mark of a name.
+/// Marks of emphasis around words. Names may begin and end with `_`, so it is not a mark of a name.
 const EMPHASIS: [char; 3] = ['*', '_', '`'];
 
-/// Splits a reply at its first line that begins with a label, with or without a number: what stands before and behind it.
+/// Splits a reply at the first line that begins with a label, with or without a number. Returns the text
+/// before and after the label.
 pub(crate) fn split_at<'a>(reply: &'a str, label: &str) -> Option<(&'a str, &'a str)> {
     let mut at = 0;
     for line in reply.split_inclusive('\n') {
@@ -19,13 +21,14 @@ pub(crate) fn split_at<'a>(reply: &'a str, label: &str) -> Option<(&'a str, &'a 
     None
 }
 
-/// Splits a reply as [`split_at`] does; where no line begins with the label, at the label and a colon inside of a line.
+/// Splits a reply as [`split_at`] does. If no line begins with the label, splits at the label and a colon
+/// inside of a line.
 pub(crate) fn split_anywhere<'a>(reply: &'a str, label: &str) -> Option<(&'a str, &'a str)> {
     split_at(reply, label).or_else(|| reply.split_once(&format!("{label}:")))
 }
 
-/// Cuts a reply before the first line that begins with a label: what follows is made up. All of the reply where there is none.
-/// Lines of the label that a reply begins with are dropped: its own words come after them.
+/// Returns a reply up to the first line that begins with a label, because the model invents the rest. Returns
+/// the whole reply if there is no such line. Lines with the label at the start of the reply are dropped.
 pub(crate) fn cut_before<'a>(reply: &'a str, label: &str) -> &'a str {
     let mut rest = reply;
     loop {
@@ -37,7 +40,7 @@ pub(crate) fn cut_before<'a>(reply: &'a str, label: &str) -> &'a str {
     }
 }
 
-/// Finds the final answer, where a reply gives one.
+/// Returns the final answer in a reply, if there is one.
 pub(crate) fn find_final_answer(reply: &str) -> Option<&str> {
     split_anywhere(reply, "Final Answer").map(|(_, answer)| answer.trim())
 }
@@ -96,7 +99,7 @@ mod tests {
             |reply: &str, expect: &str| assert_eq!(cut_before(reply, "Observation"), expect, "{reply}");
         check("a\nObservation: b", "a");
         check("a", "a");
-        // A reply that begins with what it makes up goes on in its own words.
+        // A reply may begin with invented lines and continue with its own text.
         check("Observation: 2 rooms\nThought: a\nAction: Find", "Thought: a\nAction: Find");
         check("\nObservation: b\n**Observation:** c\nThought: a\nObservation: d", "Thought: a");
         check("Observation: b", "");

@@ -1,9 +1,9 @@
-//! The agents under test.
+//! Owns the agents under test.
 //!
-//! Owns the [`environment`] that an agent acts in, the [`trace`] of an episode, the [`prompts`], the methods of the papers
-//! ([`Method`]), which share one engine of roles, the reading of [`question`]s to the user, and the counts that evaluations
-//! share ([`meter`], [`shares`], [`rouge`]). It
-//! knows no task, no check and no judge: those are in a package above it, so that no agent can name them.
+//! Owns the [`environment`] of an agent, the [`trace`] of an episode, the [`prompts`], and the methods of the
+//! papers ([`Method`]), which share one engine. It also owns the detection of [`question`]s to the user, and
+//! the counts that evaluations share ([`meter`], [`shares`], [`rouge`]). It knows no task, no check and no
+//! judge. Those are in a package above it, so no agent can name them.
 
 mod baseline;
 mod document;

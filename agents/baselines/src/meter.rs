@@ -1,11 +1,11 @@
-//! The budget of an episode that is under way, by the clock and by charges.
+//! Owns the meter: the remaining budget of a running episode, by time and by charges.
 
 use std::time::Instant;
 
 use crate::environment::{Budget, EnvironmentError, View};
 use crate::trace::Note;
 
-/// The budget of an episode that is under way.
+/// The remaining budget of a running episode.
 pub struct Meter {
     left: Budget,
     started: Instant,
@@ -13,22 +13,22 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Begins now.
+    /// Starts the clock.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self { left: budget, started: Instant::now(), charged_ms: 0 }
     }
 
-    /// The rest of the budget.
+    /// Returns the rest of the budget.
     #[must_use]
     pub const fn left(&self) -> Budget {
         self.left
     }
 
-    /// Takes a step, and a call where it is one.
+    /// Takes a step, and a call if `is_call` is true.
     ///
     /// # Errors
-    /// The limit that is used up, or that the conversation is over.
+    /// Returns the exceeded limit, or [`EnvironmentError::Over`] if the conversation is over.
     pub fn take(&mut self, view: &View, is_call: bool) -> Result<(), EnvironmentError> {
         if view.over {
             return Err(EnvironmentError::Over);
@@ -37,7 +37,7 @@ impl Meter {
         self.left.take(is_call, used_ms)
     }
 
-    /// Takes what a note stands for.
+    /// Charges the tokens of a note.
     ///
     /// # Errors
     /// The limit that is used up.
@@ -46,7 +46,7 @@ impl Meter {
         self.left.note(note, used_ms)
     }
 
-    /// Charges time that did not pass.
+    /// Charges simulated time.
     pub const fn charge(&mut self, ms: u64) {
         self.charged_ms = self.charged_ms.saturating_add(ms);
     }

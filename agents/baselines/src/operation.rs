@@ -1,7 +1,8 @@
 //! APIs as the operations of a REST service: their OpenAPI text, and requests to them as calls.
 //!
-//! RestGPT's caller reads the documentation of an operation and writes a request: method, URL, parameters and body (section 3.3).
-//! Sessions take calls by name, so a request is matched with its operation, and its parts become arguments.
+//! RestGPT's caller reads the documentation of an operation and writes a request: method, URL, parameters and
+//! body (section 3.3). Sessions accept calls by name. So a request is matched with its operation, and its
+//! parts become arguments.
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value as Json, json};
@@ -11,24 +12,24 @@ use diorama_seeds::task::Call;
 use crate::document::Document;
 use crate::types::{ValueType, value_type};
 
-/// Schemas that the text of one operation takes along.
+/// Maximum number of schemas included in the text of one operation.
 const MAX_SCHEMAS: usize = 40;
 
-/// The URL of services that run in this process. It is only read.
+/// The base URL of in-process services. No request is sent to it.
 pub const IN_PROCESS_URL: &str = "https://service.example";
 
-/// An API as the OpenAPI document of its service describes it.
+/// An API's operation in the OpenAPI document of its service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Operation {
-    /// The URL that paths are below.
+    /// The URL before the paths.
     pub base_url: String,
     /// HTTP method, in upper case.
     pub method: String,
-    /// Path as the document writes it: `/rooms/{room_id}`.
+    /// Path as in the document. Example: `/rooms/{room_id}`.
     pub path: String,
-    /// The operation without its responses, and the shared schemas that it refers to.
+    /// The operation without its responses, with the shared schemas that it refers to.
     pub document: Json,
-    /// The schema of a successful reply, and the shared schemas that it refers to.
+    /// The schema of a successful reply, with the shared schemas that it refers to.
     pub reply: Option<Json>,
 }
 
@@ -52,7 +53,7 @@ impl Operation {
         if let Json::Object(members) = &mut document {
             members.retain(|name, _| !matches!(&**name, "responses" | "operationId" | "tags" | "security"));
         }
-        // A summary that the description begins with says nothing more.
+        // The summary is dropped if the description begins with it.
         if let Json::Object(members) = &mut document
             && let (Some(summary), Some(description)) = (members.get("summary"), members.get("description"))
             && let (Some(summary), Some(description)) = (summary.as_str(), description.as_str())
@@ -77,13 +78,13 @@ impl Operation {
         })
     }
 
-    /// Its name for a planner: `GET /rooms/{room_id}`.
+    /// Returns its name for a planner. Example: `GET /rooms/{room_id}`.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// Its document for a caller. An argument that stands in none of its parts, such as the token of who has signed in, is
-    /// added as a header.
+    /// Returns its document for a caller. An argument that is in no part of the document, such as the sign-in
+    /// token, is added as a header.
     pub(crate) fn text(&self, tool: &Document) -> Json {
         let mut document = self.document.clone();
         let missing: Vec<Json> = tool
@@ -99,14 +100,15 @@ impl Operation {
         document
     }
 
-    /// Literal segments of the path, where a method and a URL are of this operation; a URL may name parameters as the path does.
+    /// Returns the number of literal path segments if a method and a URL match this operation. A URL may
+    /// contain parameter names like the path.
     pub(crate) fn literal_matches(&self, method: &str, url: &str) -> Option<usize> {
         let segments = self.segments(url)?;
         let literal = segments.iter().filter(|(template, _)| !template.contains('{')).count();
         method.eq_ignore_ascii_case(&self.method).then_some(literal)
     }
 
-    /// The call that a request makes, where it is of this operation.
+    /// Returns the call of a request, if the request matches this operation.
     pub(crate) fn call(&self, tool: &Document, request: &RequestPlan) -> Option<Call> {
         self.literal_matches(&request.method, &request.url)?;
         let mut arguments = Map::new();
@@ -142,7 +144,8 @@ impl Operation {
         is_chosen.then(|| Call { api: tool.name.clone(), arguments })
     }
 
-    /// The segments of the path, each with that of a URL; none where the URL has another path.
+    /// Returns the segments of the path, each with the URL's segment. Returns none if the URL has another
+    /// path.
     fn segments<'a>(&'a self, url: &'a str) -> Option<Vec<(&'a str, &'a str)>> {
         let template = self.path.split('#').next().unwrap_or_default();
         let url = url.strip_prefix(&self.base_url).unwrap_or(url);
@@ -164,7 +167,8 @@ impl Operation {
     }
 }
 
-/// Drops what tells a reader nothing: bounds that every whole number of 64 bits keeps, and members of the simulator's own (`x-resource`).
+/// Removes useless parts of a document: limits of 64-bit integers, and the simulator's own members
+/// (`x-resource`).
 fn tidy(value: &mut Json) {
     match value {
         Json::Array(items) => items.iter_mut().for_each(tidy),
@@ -181,7 +185,7 @@ fn tidy(value: &mut Json) {
     }
 }
 
-/// Finds an operation of an OpenAPI document by the name of its API: its path, its method and itself.
+/// Returns the path, the method and the definition of an API's operation in an OpenAPI document.
 fn locate<'d>(openapi: &'d Json, api: &str) -> Option<(&'d str, &'d str, &'d Json)> {
     openapi.get("paths")?.as_object()?.iter().find_map(|(path, item)| {
         let mut operations = item.as_object()?.iter();
@@ -196,20 +200,20 @@ pub fn has_operation(openapi: &Json, api: &str) -> bool {
     locate(openapi, api).is_some()
 }
 
-/// Finds the schema of a successful reply of an operation.
+/// Returns the schema of an operation's successful reply.
 fn success_schema(operation: &Json) -> Option<&Json> {
     let mut responses = operation.get("responses")?.as_object()?.iter();
     let (_, success) = responses.find(|(status, _)| status.starts_with('2'))?;
     success.pointer("/content/application~1json/schema")
 }
 
-/// Finds the schema of an API's successful reply in an OpenAPI document.
+/// Returns the schema of an API's successful reply in an OpenAPI document.
 #[must_use]
 pub fn find_reply_schema(openapi: &Json, api: &str) -> Option<Json> {
     locate(openapi, api).and_then(|(.., operation)| success_schema(operation)).cloned()
 }
 
-/// The parameter of a segment and its value: `{id}.json` and `5.json` give `id` and `5`.
+/// Returns the parameter of a segment and its value. Example: `{id}.json` and `5.json` give `id` and `5`.
 fn path_value<'a>(template: &'a str, segment: &'a str) -> Option<(&'a str, &'a str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
@@ -221,19 +225,20 @@ fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
-/// Keeps letters and digits, in lower case: tools and requests may spell a name in two ways, such as `beds_min` and `beds[min]`.
+/// Returns the letters and digits of a name in lower case. Tools and requests may differ in spelling, such as
+/// `beds_min` and `beds[min]`.
 fn fold_name(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Finds the argument that a part of a request stands for, and its schema: the one of the name, up to case and signs.
+/// Returns the argument for a part of a request, with its schema. Names are compared without case and signs.
 fn find_argument<'a>(tool: &'a Document, name: &'a str) -> (&'a str, Option<&'a Json>) {
     let exact = tool.parameters().find(|(own, ..)| *own == name);
     let found = exact.or_else(|| tool.parameters().find(|(own, ..)| fold_name(own) == fold_name(name)));
     found.map_or((name, None), |(own, schema, _)| (own, Some(schema)))
 }
 
-/// Reads a text of a URL as the value that its schema describes. What cannot be read so stays a text, which the service refuses.
+/// Parses text of a URL by the schema of its value. Invalid text is unchanged, so the service refuses it.
 fn read_text(value: Json, schema: Option<&Json>) -> Json {
     let (Json::String(text), Some(schema)) = (&value, schema) else { return value };
     let read = match value_type(schema) {
@@ -253,7 +258,7 @@ fn read_text(value: Json, schema: Option<&Json>) -> Json {
     read.unwrap_or(value)
 }
 
-/// Returns true where a document has a parameter, or a schema in it a property, of a name.
+/// Returns true if a document has a parameter or a schema property with a name.
 fn declares(document: &Json, name: &str) -> bool {
     match document {
         Json::Array(items) => items.iter().any(|item| declares(item, name)),
@@ -269,7 +274,7 @@ fn declares(document: &Json, name: &str) -> bool {
     }
 }
 
-/// Adds the shared schemas that a part of a document refers to, directly or through each other.
+/// Adds the shared schemas that a part of a document refers to, directly or indirectly.
 fn take_schemas(openapi: &Json, part: &mut Json) {
     let (mut found, mut open) = (Map::new(), vec![&*part]);
     while let Some(value) = open.pop() {

@@ -1,6 +1,6 @@
 //! Plans as nested calls, in Reverse Chain's notation: `BookRoom(person_ID=PersonName2ID(person_name='Jack'), start='9am')`.
 //!
-//! Owns reading them, from a label or out of what a model wrote, writing them, and carrying them out in an environment.
+//! Owns parsing plans (labels and model output), writing them, and executing them in an environment.
 
 mod carry_out;
 pub(crate) mod nested;
@@ -63,7 +63,7 @@ mod tests {
             plan.named(parameters).into_iter().map(|(name, _)| name.into_owned()).collect()
         };
         assert_eq!(named(&["city", "nights", "guest"]), ["city", "nights", "guest"]);
-        // An argument that no parameter is left for is not lost.
+        // An argument beyond the parameters is kept.
         assert_eq!(named(&["city", "nights"]), ["city", "nights", "#3"]);
         assert_eq!(plan.depth(), 1);
     }

@@ -1,10 +1,10 @@
-//! The baselines that RestGPT's paper compares with, each over RestGPT's executor: Offline, DEPS, Reflexion (section 5.1,
-//! appendix B).
+//! Owns the baselines in RestGPT's paper, each with RestGPT's executor: Offline, DEPS, Reflexion (section
+//! 5.1, appendix B).
 //!
-//! The plan names the APIs, and the executor of section 3.3 makes the calls: no selector chooses among APIs afterwards. Offline
-//! plans once and carries the plan out as it stands. DEPS (describe, explain, plan and select) plans again from the results
-//! after each step, ten at most. Reflexion makes a second trial with a reflection on the first; the world stays as the first
-//! left it, since only the user's word ends a goal.
+//! The plan names the APIs, and the executor of section 3.3 makes the calls, without a selector. Offline
+//! plans once and executes the plan unchanged. DEPS (describe, explain, plan and select) plans again from the
+//! results after each step, ten at most. Reflexion makes a second trial with a reflection on the first. The
+//! world keeps the changes of the first trial, since only a message to the user ends a goal.
 
 use diorama_engine::tools::TOOL_SEARCHER;
 use minijinja::{Value, context};
@@ -23,25 +23,25 @@ const DEPS_PLANNER: Role = same_name("deps/planner");
 const DEPS_REPLAN: Role = same_name("deps/replan");
 const REFLEXION_JUDGE: Role = same_name("reflexion/judge");
 
-/// Steps of one plan.
+/// Maximum number of steps in one plan.
 const MAX_PLANNED_STEPS: usize = 12;
-/// Steps of DEPS, as in the paper.
+/// Maximum number of steps of DEPS, as in the paper.
 const MAX_DEPS_STEPS: usize = 10;
-/// Trials of Reflexion, as in the paper.
+/// Number of trials of Reflexion, as in the paper.
 const MAX_TRIALS: usize = 2;
 
 /// A step of a plan.
 #[derive(Clone)]
 struct PlannedStep {
-    /// Its words.
+    /// Its text.
     text: String,
-    /// Names of the tools of the APIs that it calls.
+    /// Names of the tools of its APIs.
     apis: Vec<String>,
 }
 
 /// A reply of DEPS after a step.
 enum Replan {
-    /// The steps that are left.
+    /// The remaining steps.
     Steps(Vec<PlannedStep>),
     /// The final answer.
     End(String),
@@ -51,12 +51,12 @@ const fn same_name(name: &'static str) -> Role {
     Role { name, prompt: name }
 }
 
-/// Makes the input of a role, which is the same for all of these baselines.
+/// Makes the input of a role, which is the same for all three baselines.
 fn role_input(apis: &NamedApis, background: &str, history: &[StepRecord], answer: &str) -> Value {
     context! { apis => apis.all, background, history, answer }
 }
 
-/// Plans once and carries the plan out.
+/// Plans once and executes the plan.
 pub(crate) async fn offline(episode: &mut Episode<'_>, form: CallerForm) -> Result<String, Stop> {
     let (apis, background) = (NamedApis::collect(episode, form), episode.background.clone());
     let input = role_input(&apis, &background, &[], "");
@@ -76,7 +76,7 @@ pub(crate) async fn deps(episode: &mut Episode<'_>, form: CallerForm) -> Result<
     try_deps(episode, form, &background, &mut Vec::new()).await
 }
 
-/// Makes one trial of DEPS; returns the answer. The steps are added to `history`.
+/// Makes one trial of DEPS and returns the answer. Adds the steps to `history`.
 async fn try_deps(
     episode: &mut Episode<'_>,
     form: CallerForm,
@@ -100,7 +100,8 @@ async fn try_deps(
     Err(Stop::Ended(format!("no answer after {MAX_DEPS_STEPS} steps")))
 }
 
-/// Makes a second trial of DEPS where the first is judged a failure. Every prompt of the second shows the reflection.
+/// Makes a second trial of DEPS if the first is judged a failure. Every prompt of the second includes the
+/// reflection.
 pub(crate) async fn reflexion(episode: &mut Episode<'_>, form: CallerForm) -> Result<String, Stop> {
     let mut background = episode.background.clone();
     for _ in 1..MAX_TRIALS {
@@ -119,13 +120,13 @@ pub(crate) async fn reflexion(episode: &mut Episode<'_>, form: CallerForm) -> Re
     try_deps(episode, form, &background, &mut Vec::new()).await
 }
 
-/// The APIs that a step of DEPS may call. Where they have to be searched for, the search is one of them: its results are what
-/// the next plan is made of.
+/// Returns the APIs that a step of DEPS may call. They include the tool search, since the next plan is made
+/// from its results.
 fn callable(episode: &Episode<'_>, form: CallerForm) -> NamedApis {
     NamedApis::collect(episode, form).with_tool(episode.tool_searcher())
 }
 
-/// Has the executor carry a step out; returns its result in words.
+/// Executes a step, and returns its result in words.
 async fn carry_out(
     episode: &mut Episode<'_>,
     form: CallerForm,
@@ -172,7 +173,7 @@ fn parse_replan(reply: &str, apis: &NamedApis) -> Result<Replan, ParseError> {
     parse_steps(plan, apis).map(Replan::Steps)
 }
 
-/// Parses a verdict; `None` is success, and a failure has a reflection.
+/// Parses a verdict. `None` is success, and a failure has a reflection.
 fn parse_verdict(reply: &str) -> Result<Option<String>, ParseError> {
     let text = reply.trim();
     let text = text.strip_prefix("Verdict:").map_or(text, str::trim);

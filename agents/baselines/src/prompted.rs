@@ -1,6 +1,7 @@
-//! The baselines of Reverse Chain's paper (section 4): a plan of nested calls in one reply.
+//! Owns the baselines of Reverse Chain's paper (section 4): a plan of nested calls in one reply.
 //!
-//! Zero-shot and few-shot, each with and without chain of thought. The plan is parsed out of the reply, and may be carried out.
+//! Zero-shot and few-shot, each with and without chain of thought. The plan is parsed from the reply, and may
+//! be executed.
 
 use minijinja::context;
 
@@ -12,7 +13,7 @@ use crate::role_model::{ParseError, Stop};
 const ZERO_SHOT: Role = Role { name: "plan", prompt: "reverse-chain/zero-shot" };
 const FEW_SHOT: Role = Role { name: "plan", prompt: "reverse-chain/few-shot" };
 
-/// Works on the open goal; returns the answer in words.
+/// Works on the open goal, and returns the answer in words.
 pub(crate) async fn answer(
     episode: &mut Episode<'_>,
     has_example: bool,

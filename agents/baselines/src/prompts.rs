@@ -1,8 +1,8 @@
-//! Prompts: files under `agents/prompts/`, rendered with the input of a role.
+//! Prompts: files under `agents/prompts/`, filled in with the input of a role.
 //!
-//! A file is cut into messages at lines of `<<system>>`, `<<user>>` and `<<assistant>>` before anything is filled in, so that
-//! no user, document or reply can open a message of its own. A bound keeps templates from running on. Lists, objects, booleans
-//! and missing values are filled in as JSON.
+//! A file is split into messages at lines of `<<system>>`, `<<user>>` and `<<assistant>>` before values are
+//! filled in. So no user, document or reply can start a message of its own. The template engine's
+//! instructions are limited. Lists, objects, booleans and missing values are filled in as JSON.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -14,10 +14,10 @@ use minijinja::{Environment, Error, ErrorKind, Output, State, UndefinedBehavior,
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-/// Instructions of the template engine for one prompt: enough for some thousand APIs.
+/// Maximum number of template instructions per prompt: enough for some thousand APIs.
 const MAX_INSTRUCTIONS: u64 = 2_000_000;
 
-/// A prompt that cannot be filled in: an error of its file.
+/// The reason for which a prompt cannot be filled in: its file has an error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the prompt {name}: {what}")]
 pub struct PromptError {
@@ -74,7 +74,7 @@ enum Speaker {
     Assistant,
 }
 
-/// Prompts that are ready to be filled in.
+/// Compiled prompts.
 #[derive(Debug)]
 pub struct Prompts {
     templates: Environment<'static>,
@@ -86,10 +86,10 @@ static PROMPTS: LazyLock<Result<Prompts, PromptError>> =
     LazyLock::new(|| Prompts::new(FILES.iter().copied()));
 
 impl Prompts {
-    /// Reads prompts: the name and the text of each, cut at lines such as `<<system>>`.
+    /// Compiles prompts from names and texts, split at lines such as `<<system>>`.
     ///
     /// # Errors
-    /// The first text that is no template.
+    /// Returns the error of the first invalid template.
     pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, PromptError> {
         let mut templates = Environment::new();
         templates.set_undefined_behavior(UndefinedBehavior::Strict);
@@ -116,10 +116,10 @@ impl Prompts {
         Ok(Self { templates, parts })
     }
 
-    /// The messages of a prompt, filled in.
+    /// Returns the messages of a prompt, filled in.
     ///
     /// # Errors
-    /// When there is no prompt of the name, or the input lacks a value that it names.
+    /// Returns an error if the name is unknown, or if the input lacks a value.
     pub fn render(&self, name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
         let missing = || PromptError { name: name.to_owned(), what: "there is none of this name".to_owned() };
         let parts = self.parts.get(name).ok_or_else(missing)?;
@@ -137,7 +137,8 @@ impl Prompts {
     }
 }
 
-/// Writes a value into a prompt: the template engine would write `True` and `None` inside of lists and objects.
+/// Writes a value into a prompt. The template engine itself would write `True` and `None` in lists and
+/// objects.
 fn as_json(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result<(), Error> {
     match value.kind() {
         ValueKind::Bool | ValueKind::None | ValueKind::Seq | ValueKind::Map => {
@@ -154,7 +155,7 @@ fn as_json(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result
     }
 }
 
-/// JSON on one line with a blank behind commas and colons.
+/// Writes JSON on one line, with a blank after commas and colons.
 struct Spaced;
 
 impl Formatter for Spaced {
@@ -193,10 +194,10 @@ fn cut(file: &str) -> Vec<(Speaker, String)> {
     found
 }
 
-/// The messages of a prompt, filled in.
+/// Returns the messages of a prompt, filled in.
 ///
 /// # Errors
-/// When the input lacks a value that the file names.
+/// Returns an error if the input lacks a value of the file.
 pub fn render(name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
     PROMPTS.as_ref().map_err(Clone::clone)?.render(name, input)
 }

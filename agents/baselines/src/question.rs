@@ -1,8 +1,9 @@
-//! Questions to the user in an agent's message. A closing offer, such as "Is there anything else I can help you with?", is none.
+//! Detects questions to the user in an agent's message. A closing offer such as "Is there anything else I can
+//! help you with?" does not count.
 //!
-//! Benchmarks have no user who could say more: they answer a question, and take any other message as the last one.
+//! Benchmarks have no user. They answer a question, and treat any other message as the last one.
 
-/// Phrases of something beyond what was asked.
+/// Phrases about something beyond the request.
 const BEYOND: [&str; 36] = [
     "additional details",
     "additional help",
@@ -41,7 +42,7 @@ const BEYOND: [&str; 36] = [
     "what else",
     "would you like more",
 ];
-/// Phrases in which the assistant offers what it could do.
+/// Phrases with which the assistant offers help.
 const OFFERING: [&str; 19] = [
     "can i",
     "could i",
@@ -63,7 +64,7 @@ const OFFERING: [&str; 19] = [
     "you would like",
     "you'd like",
 ];
-/// Phrases that close a conversation by themselves.
+/// Phrases that close a conversation on their own.
 const CLOSING: [&str; 19] = [
     "answer your question",
     "answers your question",
@@ -85,7 +86,7 @@ const CLOSING: [&str; 19] = [
     "will that be all",
     "would that be all",
 ];
-/// Phrases that ask the user for something, whatever else the sentence offers.
+/// Phrases that ask the user for something, even in a sentence with an offer.
 const ASKING: [&str; 13] = [
     "can you",
     "clarify",
@@ -101,10 +102,10 @@ const ASKING: [&str; 13] = [
     "specify",
     "tell me",
 ];
-/// Words of a sentence that only asks whether there is anything else.
+/// Maximum number of words in a sentence that only asks for further wishes.
 const MAX_BARE_OFFER_WORDS: usize = 5;
 
-/// Returns true where a message ends with a question to the user, closing offers left out.
+/// Returns true if a message ends with a question to the user. Closing offers are ignored.
 ///
 /// ```
 /// use diorama_baselines::question::is_question;
@@ -116,7 +117,7 @@ const MAX_BARE_OFFER_WORDS: usize = 5;
 pub fn is_question(message: &str) -> bool {
     let mut rest = message;
     loop {
-        // Marks and quotes after the last sentence end nothing.
+        // Marks and quotes after the last sentence are ignored.
         rest = rest.trim_end_matches(|c: char| !c.is_alphanumeric() && !ends_sentence(c));
         let (before, sentence) = rest.split_at(last_sentence(rest));
         if sentence.is_empty() {
@@ -133,7 +134,7 @@ const fn ends_sentence(c: char) -> bool {
     matches!(c, '.' | '!' | '?')
 }
 
-/// Returns the byte at which the last sentence begins.
+/// Returns the position of the last sentence's first byte.
 fn last_sentence(text: &str) -> usize {
     let body = text.trim_end_matches(ends_sentence);
     let ends_here = |at: usize, c: char| {
@@ -144,7 +145,7 @@ fn last_sentence(text: &str) -> usize {
     end.map_or(0, |(at, c)| at + c.len_utf8())
 }
 
-/// Returns true where a sentence offers more, or asks whether the answer was enough.
+/// Returns true if a sentence offers more help, or asks if the answer was enough.
 fn is_closing_offer(sentence: &str) -> bool {
     let lower = sentence.to_lowercase().replace('’', "'");
     let words: Vec<&str> =

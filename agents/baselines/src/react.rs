@@ -1,8 +1,8 @@
 //! ReAct: thought, action and observation in turn, as text.
 //!
-//! Tools stand in the prompt; what a search finds stands in its observation. `Ask` puts a question to the user. Where answers are
-//! structured, the action `finish` ends the goal, otherwise `Final Answer` does. Models write either as the other, and the
-//! paper's `Finish[..]`: none of these is ever called as an API.
+//! The prompt lists the tools, and an observation lists those that a search found. `Ask` sends a question to
+//! the user. If answers are structured, the action `finish` ends the goal, otherwise `Final Answer` does.
+//! Models confuse the two, and also use the paper's `Finish[..]`. None of these is called as an API.
 
 use diorama_llm::{Message, json_in};
 use diorama_seeds::ending::FINISH;
@@ -19,7 +19,7 @@ use crate::toolbox::shorten;
 
 const ROLE: Role = Role { name: "react", prompt: "react/agent" };
 const MAX_OBSERVATION_CHARS: usize = 6_000;
-/// Refusals of `finish`, without a call that succeeds between them, after which the agent has given up.
+/// Number of refused `finish` actions without a successful call in between, after which the agent gives up.
 const MAX_REFUSALS: usize = 2;
 
 /// A turn of the model.
@@ -32,7 +32,8 @@ enum Turn {
     Answer(String),
 }
 
-/// Parses a turn without the observations that the model makes up. `structured`: answers are.
+/// Parses a turn, without observations that the model invents. `structured` is true if answers are
+/// structured.
 fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
     let own = cut_before(reply, "Observation");
     let action = split_at(own, "Action").map(|(_, action)| action);
@@ -40,7 +41,7 @@ fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
     if let Some((name, input)) = with_input {
         return parse_action(name.trim().lines().next().unwrap_or_default(), input.trim(), structured);
     }
-    // The paper's own form has the input in brackets, and no line of it.
+    // The paper's own form has the input in brackets instead of on a line.
     let in_brackets =
         action.and_then(|action| action.lines().next()?.trim().strip_suffix(']')?.split_once('['));
     if let Some((_, input)) = in_brackets.filter(|(name, _)| ends_goal(name)) {
@@ -54,7 +55,7 @@ fn parse(reply: &str, structured: bool) -> Result<Turn, ParseError> {
 }
 
 fn parse_action(action: &str, input: &str, structured: bool) -> Result<Turn, ParseError> {
-    // `ToolSearcher("rooms")`: what stands in brackets is no part of the name.
+    // In `ToolSearcher("rooms")` the bracketed part is not part of the name.
     let (name, in_brackets) = action.split_once('(').unwrap_or((action, ""));
     let name = strip_marks(name).trim_matches(['[', ']']);
     let input = if input.is_empty() { in_brackets.trim_end_matches([')', '*', '`']) } else { input };
@@ -78,13 +79,15 @@ fn parse_action(action: &str, input: &str, structured: bool) -> Result<Turn, Par
     }
 }
 
-/// Returns true for the names under which the prompt and the paper end a goal: `finish`, `Finish`, `Final Answer`.
+/// Returns true for the names by which the prompt and the paper end a goal: `finish`, `Finish`, `Final
+/// Answer`.
 fn ends_goal(name: &str) -> bool {
     let letters: String = name.chars().filter(|c| c.is_alphabetic()).collect();
     [FINISH, "finalanswer"].iter().any(|known| letters.eq_ignore_ascii_case(known))
 }
 
-/// Parses what ends a goal: the input of `finish` where answers are structured, otherwise words, alone or in an object.
+/// Parses the end of a goal: the input of `finish` if answers are structured, otherwise text, alone or in an
+/// object.
 fn parse_ending(input: &str, structured: bool) -> Result<Turn, ParseError> {
     if structured {
         let Ok(Json::Object(arguments)) = json_in(input) else {
@@ -150,7 +153,7 @@ pub(crate) async fn converse(episode: &mut Episode<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Makes the messages that an episode opens with.
+/// Makes the initial messages of an episode.
 fn make_opening(episode: &Episode<'_>) -> Result<Vec<Message>, PromptError> {
     let functions = episode.view().tools.iter().filter_map(|tool| tool.get("function"));
     let tools: Vec<String> = functions.map(Json::to_string).collect();

@@ -1,9 +1,9 @@
 //! RestGPT (Song et al., 2023): a planner, an API selector, and an executor of caller and parser.
 //!
-//! Planning is coarse to fine and online. The planner says one step in natural language. The selector makes it a call of an API
-//! that it knows by name and description. The executor writes the request and reads the reply, and the planner sees the result. It
-//! goes on with the next step, with the same one (`Continue`), or ends. Worlds add one thing to the paper: the planner may put a
-//! question to the user (`Ask`).
+//! Planning is coarse to fine and online. The planner states one step in natural language. The selector turns
+//! it into a call of an API, which it knows by name and description. The executor writes the request and
+//! parses the reply, and the planner sees the result. The planner then states the next step, continues the
+//! same one (`Continue`), or ends. Worlds add one action to the paper: the planner may ask the user (`Ask`).
 
 pub(crate) mod apis;
 pub(crate) mod executor;
@@ -21,20 +21,20 @@ use self::selector::Selector;
 use crate::episode::Episode;
 use crate::role_model::Stop;
 
-/// Steps of the planner for one goal.
+/// Maximum number of planner steps per goal.
 const MAX_STEPS: usize = 15;
 
-/// The planning of RestGPT.
+/// The planning mode of RestGPT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planning {
     /// By the planner.
     Planner,
-    /// None: the selector is given the request itself, and goes on until it has the answer. By the paper, this is ReAct with
-    /// RestGPT's executor.
+    /// Without a planner. The selector gets the request itself and continues until it has the answer. The
+    /// paper calls this ReAct with RestGPT's executor.
     None,
 }
 
-/// Works on the open goal; returns the answer in words.
+/// Works on the open goal, and returns the answer in words.
 pub(crate) async fn answer(
     episode: &mut Episode<'_>,
     planning: Planning,
@@ -48,7 +48,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Has the planner plan step by step.
+/// Plans step by step.
 async fn plan(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<String, Stop> {
     let mut history: Vec<StepRecord> = Vec::new();
     for _ in 0..MAX_STEPS {
@@ -79,7 +79,7 @@ async fn plan(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<Stri
     Err(Stop::Ended(format!("the planner has not ended after {MAX_STEPS} steps")))
 }
 
-/// Has the selector work on the request itself.
+/// Lets the selector work on the request itself.
 async fn select_only(episode: &mut Episode<'_>, selector: &mut Selector) -> Result<String, Stop> {
     let request = episode.query();
     let background = episode.background.clone();

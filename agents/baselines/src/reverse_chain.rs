@@ -1,9 +1,10 @@
-//! Reverse Chain (Zhang et al., 2023): from the last call backwards.
+//! Reverse Chain (Zhang et al., 2023): plans backwards from the last call.
 //!
-//! A rule, not a model, says what is done next. The API that fulfils the request is selected. Its required arguments are completed
-//! all at once, each from the request, by another API, or by asking the user (section 3.1). An API that was chosen for an argument
-//! is completed in the same way, until every required argument is. Then the plan is complete, and may be carried out. Candidates
-//! for an argument are the APIs whose replies hold a value of its type.
+//! A rule, not a model, decides about the next step. The model selects the API that fulfils the request. Its
+//! required arguments are completed all at once, each from the request, by another API, or by a question to
+//! the user (section 3.1). An API chosen for an argument is completed in the same way. When no required
+//! argument is open, the plan is complete and may be executed. Candidates for an argument are the APIs whose
+//! replies have a value of its type.
 
 mod replies;
 
@@ -25,18 +26,19 @@ const COMPLETE: Role = Role { name: "complete", prompt: "reverse-chain/complete"
 /// Reads values from the request alone.
 const EXTRACT: Role = Role { name: "extract", prompt: "reverse-chain/extract" };
 
-/// Calls inside calls: the deepest of the paper's are four.
+/// Maximum depth of nested calls. The paper's deepest plans have four.
 const MAX_DEPTH: u32 = 5;
 const MAX_CALLS: usize = 12;
 
-/// How the arguments of a call are completed (section 4.2.2 of the paper).
+/// The mode in which the arguments of a call are completed (section 4.2.2 of the paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
     /// All at once: the system of the paper.
     AllAtOnce,
-    /// One after the other, each without sight of the others.
+    /// One after the other, each without the others in view.
     OneByOne,
-    /// In three steps: values from the request alone, without sight of the APIs; an API for what is missing; the user.
+    /// In three steps: values from the request alone, without the APIs in view; an API for each missing
+    /// argument; the user.
     ThreeStep,
 }
 
@@ -49,7 +51,7 @@ struct Chain<'e, 'a> {
 
 type Step<'a, T> = Pin<Box<dyn Future<Output = Result<T, Stop>> + Send + 'a>>;
 
-/// Works on the open goal; returns the answer in words.
+/// Works on the open goal, and returns the answer in words.
 pub(crate) async fn answer(
     episode: &mut Episode<'_>,
     completion: Completion,
@@ -67,7 +69,7 @@ pub(crate) async fn answer(
 }
 
 impl Chain<'_, '_> {
-    /// Chooses an API for a task: the request, or a missing argument.
+    /// Selects an API for a task: the request, or a missing argument.
     async fn select(
         &mut self,
         candidates: &[Document],
@@ -80,7 +82,8 @@ impl Chain<'_, '_> {
         self.episode.ask(SELECT, input, |reply| parse_choice(reply, candidates, is_request)).await
     }
 
-    /// Plans the call of an API, with its required arguments completed. `purpose` names the argument that its reply is for.
+    /// Plans the call of an API with its required arguments. `purpose` names the argument that its reply
+    /// supplies.
     fn fulfil<'a>(&'a mut self, api: &'a str, purpose: Option<&'a str>, depth: u32) -> Step<'a, Plan> {
         Box::pin(async move {
             self.calls += 1;
@@ -103,7 +106,8 @@ impl Chain<'_, '_> {
                     Some(Source::Ask(question)) => Some(question.clone()),
                     None => Some(format!("Could you tell me the {}?", name.replace('_', " "))),
                 };
-                // The answer is in the conversation now: the same rule completes what is open from it, by that or by other APIs.
+                // The answer is in the conversation now, so open arguments are completed again from it or
+                // from other APIs.
                 if let Some(question) = question
                     && self.ask(&question).await?
                 {
@@ -156,7 +160,7 @@ impl Chain<'_, '_> {
         self.episode.ask(COMPLETE, input, parse).await
     }
 
-    /// Reads values from the request alone, and then selects an API for each argument that is missing.
+    /// Reads values from the request alone, then selects an API for each missing argument.
     async fn complete_in_steps(
         &mut self,
         document: &Document,
@@ -172,7 +176,7 @@ impl Chain<'_, '_> {
             }
             let candidates: Vec<Document> = candidates(&others, (name, schema)).cloned().collect();
             let task = describe_argument(document, name, schema);
-            // Without candidates, the user is asked: an argument that is missing is asked for.
+            // Without candidates, the argument stays open and the user is asked for it.
             if !candidates.is_empty()
                 && let Choice::Api(api) = self.select(&candidates, &task, false).await?
             {
@@ -182,7 +186,7 @@ impl Chain<'_, '_> {
         Ok(sources)
     }
 
-    /// The call that gives an argument.
+    /// Plans the call that supplies an argument.
     async fn look_up(
         &mut self,
         api: &str,
@@ -193,7 +197,7 @@ impl Chain<'_, '_> {
         self.fulfil(api, Some(&wanted), depth + 1).await.map(PlanArgument::Call)
     }
 
-    /// Puts a question to the user; returns whether they answered.
+    /// Asks the user a question, and returns true if they answered.
     async fn ask(&mut self, question: &str) -> Result<bool, Stop> {
         let answer = self.episode.say(question).await?;
         let has_answered = answer.words.is_some() && !answer.over;
@@ -204,7 +208,7 @@ impl Chain<'_, '_> {
         Ok(has_answered)
     }
 
-    /// The other APIs, with the schemas of their replies.
+    /// Returns the other APIs with their reply schemas.
     fn others(&self, document: &Document) -> Vec<(Document, Option<Json>)> {
         let all = self.episode.documents().into_iter().filter(|api| api.name != document.name);
         let with_reply = |api: Document| {
@@ -215,7 +219,7 @@ impl Chain<'_, '_> {
     }
 }
 
-/// The APIs whose replies may hold a value for an argument: its name and schema.
+/// Returns the APIs whose replies may have a value for an argument, given as name and schema.
 fn candidates<'a>(
     others: &'a [(Document, Option<Json>)],
     argument: (&'a str, &'a Json),

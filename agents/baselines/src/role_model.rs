@@ -1,4 +1,5 @@
-//! Owns how agents ask a chat model: in a role, on the account of the episode, with one more turn for a malformed reply.
+//! Owns the requests to a chat model: in a role, charged to the episode, with one more turn for a malformed
+//! reply.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::environment::{Environment, EnvironmentError};
 use crate::note::{ModelExchange, Note};
 use crate::prompts::PromptError;
 
-/// A chat model as one episode's agent asks it.
+/// The chat model of one episode's agent.
 #[derive(Clone)]
 pub struct RoleModel {
     model: Arc<dyn ChatModel>,
@@ -19,35 +20,35 @@ pub struct RoleModel {
     origin: RequestOrigin,
 }
 
-/// Reasons for which a turn of an agent has no result.
+/// The reason for which a turn of an agent has no result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stop {
-    /// The environment ended it.
+    /// The environment refused or ended.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// Its reply was malformed twice.
+    /// The reply was malformed twice.
     #[error("{role}: {what}")]
     Malformed {
         /// The role.
         role: String,
-        /// Found and expected form.
+        /// The found and the expected form.
         what: String,
     },
-    /// A prompt's file is wrong.
+    /// The file of a prompt has an error.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// It has no more steps of its own.
+    /// The method has no further steps.
     #[error("{0}")]
     Ended(String),
 }
 
-/// A reply that is not of the form asked for: what was found, what was expected.
+/// The found and the expected form of a malformed reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ParseError(pub String);
 
 impl ParseError {
-    /// Says what was found instead of what was expected.
+    /// Makes an error with the expected form and the found text.
     pub fn expected(expected: &str, found: &str) -> Self {
         let shown: String = found.trim().chars().take(160).collect();
         Self(format!("found `{shown}`, expected {expected}"))
@@ -55,7 +56,7 @@ impl ParseError {
 }
 
 impl RoleModel {
-    /// Makes the model of one episode. `origin` keeps its recorded replies apart from those of others.
+    /// Makes the model of one episode. `origin` separates its recorded replies from those of other episodes.
     pub fn new(model: Arc<dyn ChatModel>, sampling: Sampling, origin: RequestOrigin) -> Self {
         Self { model, sampling, origin }
     }
@@ -63,7 +64,7 @@ impl RoleModel {
     /// Asks in a role.
     ///
     /// # Errors
-    /// When the model gives no reply, or the budget of the episode is used up.
+    /// Returns an error if the model does not reply, or if the episode's budget is used up.
     pub(crate) async fn ask(
         &self,
         environment: &mut dyn Environment,
@@ -96,10 +97,10 @@ impl RoleModel {
         Ok(reply)
     }
 
-    /// Asks in a role and parses the text of the reply; a malformed reply gets one more turn, with the error.
+    /// Asks in a role and parses the text of the reply. A malformed reply gets one more turn, with the error.
     ///
     /// # Errors
-    /// As [`RoleModel::ask`], and when the second reply is malformed as well.
+    /// Returns the errors of [`RoleModel::ask`], and an error if the second reply is malformed, too.
     pub(crate) async fn ask_and_parse<T>(
         &self,
         environment: &mut dyn Environment,
@@ -114,7 +115,7 @@ impl RoleModel {
     }
 }
 
-/// A model in a role, on the account of an episode.
+/// A model in a role, charged to an episode.
 struct RoleSource<'a> {
     model: &'a RoleModel,
     environment: &'a mut dyn Environment,

@@ -36,7 +36,7 @@ mod tests {
     fn rouge_l_is_the_f1_of_the_longest_common_subsequence() {
         assert_eq!(rouge_l("the cat sat", "The cat sat."), 1.0);
         assert_eq!(rouge_l("", "x"), 0.0);
-        // Common subsequence "police killed gunman"? No: "police the gunman" has length 3 of 4 words each.
+        // The longest common subsequence "police the gunman" has 3 of 4 words each.
         assert!((rouge_l("police kill the gunman", "police killed the gunman") - 0.75).abs() < 1e-12);
     }
 }

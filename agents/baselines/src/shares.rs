@@ -1,4 +1,4 @@
-//! Shares of cases, each with its confidence interval.
+//! Shares of cases, with confidence intervals.
 
 use std::fmt;
 
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 /// A count out of a total.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Share {
-    /// Those that have the property.
+    /// Number of cases with the property.
     pub of: u64,
-    /// The total.
+    /// Number of all cases.
     pub all: u64,
 }
 
 impl Share {
-    /// Counts one more.
+    /// Counts a case. `counts` is true if it has the property.
     pub fn add(&mut self, counts: bool) {
         self.of += u64::from(counts);
         self.all += 1;
     }
 
-    /// Adds others.
+    /// Adds another share's counts.
     pub const fn merge(&mut self, other: &Self) {
         self.of += other.of;
         self.all += other.all;
     }
 
-    /// Wilson's interval at 95 % (Wilson 1927).
+    /// Returns the Wilson interval at 95 % (Wilson 1927).
     #[must_use]
     pub fn interval(self) -> (f64, f64) {
         wilson(ratio(self.of as f64, self.all as f64), self.all as f64)
     }
 }
 
-/// Wilson's interval at 95 % of a share of so many independent trials.
+/// Returns the Wilson interval at 95 % for a share `p` of `n` independent trials.
 fn wilson(p: f64, n: f64) -> (f64, f64) {
     const Z: f64 = 1.959_964;
     if n <= 0.0 {
@@ -62,15 +62,15 @@ impl fmt::Display for Share {
 /// A share with its interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
-    /// Episodes that were solved.
+    /// Number of solved episodes.
     pub solved: u64,
-    /// Episodes in all.
+    /// Number of all episodes.
     pub of: u64,
-    /// From 0 to 1.
+    /// The share, from 0 to 1.
     pub share: f64,
-    /// Wilson's interval at 95 %, its lower end; of several trials of a task, by [`Rate::of_tasks`].
+    /// Lower end of the Wilson interval at 95 %. For several trials per task, see [`Rate::of_tasks`].
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
@@ -83,8 +83,9 @@ impl From<Share> for Rate {
 }
 
 impl Rate {
-    /// The share over the trials of tasks, each task with those solved and all of its own. Trials of one task are not independent: the
-    /// interval is Wilson's for as many independent trials as would vary as much between tasks (Korn and Graubard 1998).
+    /// Returns the rate over the trials of tasks. Trials of one task are not independent. So the Wilson
+    /// interval uses the number of independent trials with the same variation between tasks (Korn and
+    /// Graubard 1998).
     #[must_use]
     pub fn of_tasks(tasks: &[Share]) -> Self {
         let mut whole = Share::default();
@@ -95,14 +96,14 @@ impl Rate {
         let effective = match p > 0.0 && p < 1.0 {
             true if variance > 0.0 => (p * (1.0 - p) / variance).min(n),
             true => n,
-            // Where all trials ended alike, nothing is known of their spread but that tasks are independent.
+            // If all trials ended alike, their variation is unknown, so only tasks count as independent.
             false => tasks.iter().filter(|task| task.all > 0).count() as f64,
         };
         let (low, high) = wilson(p, effective);
         Self { low, high, ..whole.into() }
     }
 
-    /// The share and its interval in percent: `61.5 % [52.0, 70.2]`.
+    /// Formats the share and its interval in per cent. Example: `61.5 % [52.0, 70.2]`.
     #[must_use]
     pub fn percent(&self) -> String {
         self.format_padded(0)
@@ -113,7 +114,7 @@ impl Rate {
         format!("{share:width$.1} % [{low:.1}, {high:.1}]")
     }
 
-    /// A line of a table; the name is padded to `columns`.
+    /// Formats a line of a table. The name is padded to `columns`.
     #[must_use]
     pub fn line(&self, name: &str, columns: usize) -> String {
         format!("  {name:<columns$} {:>3} of {:>3} = {}\n", self.solved, self.of, self.format_padded(5))
@@ -126,7 +127,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A part of a whole; 0 of an empty whole.
+/// Returns a part divided by the whole, or 0 if the whole is 0.
 #[must_use]
 pub fn ratio(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
@@ -140,7 +141,7 @@ mod tests {
     fn trials_of_one_task_count_as_little_as_they_tell() {
         let tasks = |of: u64, all: u64, count: usize| vec![Share { of, all }; count];
         let width = |rate: Rate| rate.high - rate.low;
-        // One trial of each task: Wilson's interval as it is.
+        // One trial per task gives the plain Wilson interval.
         let single = Rate::of_tasks(&[tasks(1, 1, 30), tasks(0, 1, 20)].concat());
         assert_eq!(single, Rate::from(Share { of: 30, all: 50 }));
         // Four trials that always end alike tell as much as one.
@@ -148,9 +149,9 @@ mod tests {
         assert_eq!((alike.solved, alike.of), (120, 200));
         assert!((alike.low - single.low).abs() < 1e-12 && (alike.high - single.high).abs() < 1e-12);
         assert!(width(alike) > 1.9 * width(Share { of: 120, all: 200 }.into()));
-        // Where each task is solved as often as any other, trials are as good as independent.
+        // If all tasks are solved equally often, trials count as independent.
         assert_eq!(Rate::of_tasks(&tasks(2, 4, 50)), Rate::from(Share { of: 100, all: 200 }));
-        // All solved: fifty tasks, and not two hundred trials.
+        // If all trials are solved, fifty tasks count, not two hundred trials.
         assert!(
             (width(Rate::of_tasks(&tasks(4, 4, 50))) - width(Share { of: 50, all: 50 }.into())).abs() < 1e-12
         );

@@ -1,4 +1,4 @@
-//! The tools and the conversation as text, for agents that read and write text.
+//! Text forms of the tools and the conversation, for agents that read and write text.
 
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::ending::FINISH;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 pub use crate::document::Document;
 use crate::environment::{ConversationEntry, Environment, EnvironmentError, View};
 
-/// The visible APIs, without the search and `finish`.
+/// Returns the visible APIs, without the tool search and `finish`.
 #[must_use]
 pub fn documents(view: &View) -> Vec<Document> {
     let mut found: Vec<Document> = Vec::new();
@@ -21,7 +21,7 @@ pub fn documents(view: &View) -> Vec<Document> {
     found
 }
 
-/// The search for tools, where they have to be searched for.
+/// Returns the tool search, if the view has it.
 pub(crate) fn tool_searcher(view: &View) -> Option<Document> {
     let functions = view.tools.iter().filter_map(|tool| tool.get("function"));
     functions.map(document).find(|document| document.name == TOOL_SEARCHER)
@@ -33,10 +33,10 @@ fn document(function: &Json) -> Document {
     Document { name: text("name"), description: text("description"), parameters }
 }
 
-/// Searches for tools where they have to be searched for.
+/// Searches for tools, if the environment has the tool search.
 ///
 /// # Errors
-/// When the environment refuses the search.
+/// Returns an error if the environment refuses the search.
 pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Result<(), EnvironmentError> {
     if !environment.view().has_tool(TOOL_SEARCHER) {
         return Ok(());
@@ -45,15 +45,16 @@ pub async fn retrieve(environment: &mut dyn Environment, keywords: &str) -> Resu
     environment.call(&Call { api: TOOL_SEARCHER.to_owned(), arguments }).await.map(|_| ())
 }
 
-/// The schema of `finish`, where answers are structured.
+/// Returns the schema of `finish`, if answers are structured.
 #[must_use]
 pub fn finish_schema(view: &View) -> Option<&Json> {
     let tool = view.tools.iter().find(|tool| tool["function"]["name"] == FINISH)?;
     tool.get("function")?.get("parameters")
 }
 
-/// The messages of user and agent, a line each. The calls among the first `before` entries, which were made before the agent
-/// came, stand as API requests with what each gave; later calls are the agent's own, which it is shown elsewhere.
+/// Returns the messages of user and agent, one line each. The first `before` entries precede the agent, so
+/// their calls are written as API requests with results. Later calls are the agent's own, and other parts of
+/// the prompt show them.
 pub(crate) fn transcript(view: &View, before: usize) -> String {
     let line = |(at, said): (usize, &ConversationEntry)| match said {
         ConversationEntry::User(words) => Some(format!("User: {words}")),
@@ -66,7 +67,7 @@ pub(crate) fn transcript(view: &View, before: usize) -> String {
     view.conversation.iter().enumerate().filter_map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A call in the form of API-Bank (figure 4): `[ApiName(key1='value1', key2=2)]`.
+/// Formats a call as in API-Bank (figure 4): `[ApiName(key1='value1', key2=2)]`.
 fn api_request(call: &Call) -> String {
     let argument = |(name, value): (&String, &Json)| match value {
         Json::String(text) => format!("{name}='{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
@@ -76,7 +77,7 @@ fn api_request(call: &Call) -> String {
     format!("[{}({})]", call.api, arguments.join(", "))
 }
 
-/// A value as JSON of at most `most` characters and a remark: long lists lose whole items first.
+/// Formats a value as JSON of at most `most` characters and a remark. Long lists lose whole items first.
 pub(crate) fn shorten(value: &Json, most: usize) -> String {
     let text = value.to_string();
     if text.chars().count() <= most {
@@ -96,7 +97,7 @@ pub(crate) fn shorten(value: &Json, most: usize) -> String {
     }
 }
 
-/// Drops the second half of the longest list; returns false where every list has one item at most.
+/// Drops the second half of the longest list. Returns false if no list has more than one item.
 fn drop_items(value: &mut Json) -> bool {
     fn longest(value: &Json) -> usize {
         match value {
@@ -120,7 +121,8 @@ fn drop_items(value: &mut Json) -> bool {
     length > 1 && cut(value, length)
 }
 
-/// The value of an argument in a reply: the reply's only value, or the only property of the argument's name.
+/// Returns the value of an argument in a reply: the reply's only value, or the only property with the
+/// argument's name.
 #[must_use]
 pub(crate) fn only_value(body: &Json, name: &str) -> Option<Json> {
     if let Some(properties) = body.as_object()

@@ -1,7 +1,7 @@
-//! The trace of an episode: its actions and notes, step by step.
+//! Owns the trace of an episode: its actions and notes, step by step.
 //!
-//! [`Recording`] is an environment around another that records everything. A recorded episode can be acted again
-//! ([`act_again`]) without a model, which is how stored runs are graded anew.
+//! [`Recording`] wraps an environment and records everything. A recorded episode can be repeated without a
+//! model ([`act_again`]), to grade stored runs anew.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ pub enum Step {
         words: String,
         /// The user's answer.
         answer: Option<String>,
-        /// True when the conversation is over.
+        /// True if the conversation is over.
         over: bool,
     },
     /// The end of a goal.
@@ -50,7 +50,7 @@ pub enum Step {
         end: Finish,
         /// The user's next request.
         answer: Option<String>,
-        /// True when the conversation is over.
+        /// True if the conversation is over.
         over: bool,
     },
     /// An action that the environment refused.
@@ -60,11 +60,11 @@ pub enum Step {
         /// The reason.
         error: EnvironmentError,
     },
-    /// An event beside acting.
+    /// An event that is no action.
     Noted(Note),
 }
 
-/// An environment that records the actions and notes in another.
+/// An environment that records the actions and notes in another one.
 pub struct Recording<'a> {
     inner: &'a mut dyn Environment,
     steps: Vec<Step>,
@@ -78,13 +78,13 @@ impl<'a> Recording<'a> {
         Self { inner, steps: Vec::new(), sent: HashMap::new() }
     }
 
-    /// The recorded steps.
+    /// Returns the recorded steps.
     #[must_use]
     pub fn into_steps(self) -> Vec<Step> {
         self.steps
     }
 
-    /// Adds the step of a result; `end` is the end of a goal that may be refused.
+    /// Adds the step of a result. `end` is the end of a goal, if the action was one.
     fn record<T>(
         &mut self,
         result: Result<T, EnvironmentError>,
@@ -98,7 +98,7 @@ impl<'a> Recording<'a> {
         result
     }
 
-    /// Leaves out the messages that the role's request before had as well.
+    /// Drops the messages that equal those of the role's previous request.
     fn without_repeats(&mut self, mut asked: ModelExchange) -> ModelExchange {
         let before = self.sent.insert(asked.role.clone(), asked.messages.clone()).unwrap_or_default();
         asked.same = before.iter().zip(&asked.messages).take_while(|(a, b)| a == b).count();
@@ -190,7 +190,7 @@ pub async fn act_again(steps: &[Step], environment: &mut dyn Environment) -> Res
     Ok(())
 }
 
-/// The names of the APIs in a search's reply.
+/// Returns the names of the APIs in a search's reply.
 #[must_use]
 pub fn names_found(body: &Json) -> Vec<String> {
     let tools = body.get("tools").and_then(Json::as_array).into_iter().flatten();

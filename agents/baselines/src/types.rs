@@ -1,9 +1,9 @@
-//! Types of arguments and of replies' properties, from their JSON Schemas.
+//! Value types of arguments and reply properties, from their JSON Schemas.
 
 use diorama_seeds::english::split_identifier;
 use serde_json::Value as Json;
 
-/// A type, as coarse as one value can stand in for another.
+/// A value type. Values of the same type may replace each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueType {
     /// A string without a format.
@@ -24,11 +24,11 @@ pub enum ValueType {
     Boolean,
     /// An array.
     List,
-    /// An object, or no type at all.
+    /// An object, or no declared type.
     Other,
 }
 
-/// The type of a schema.
+/// Returns the type of a schema.
 #[must_use]
 pub fn value_type(schema: &Json) -> ValueType {
     if schema.get("enum").is_some() {
@@ -55,15 +55,16 @@ pub fn value_type(schema: &Json) -> ValueType {
     }
 }
 
-/// Words in the names of texts that tell several values, of any types.
+/// Words in the names of strings that contain several values of any type.
 const VALUE_TEXTS: [&str; 4] = ["info", "information", "detail", "details"];
-/// Words in the names of texts that are written to someone, and may say any value.
+/// Words in the names of strings that are written to people and may contain any value.
 const WRITTEN_TEXTS: [&str; 7] = ["body", "comment", "content", "message", "note", "notes", "text"];
 
-/// Returns true where a reply of the first schema may hold a value for an argument: its name and schema.
+/// Returns true if a reply with this schema may contain a value for an argument, given as name and schema.
 ///
-/// Types exclude only what cannot be. A list takes what one of its items can be. Lists and objects whose content is not
-/// described may hold any value, and so may a text such as `flight_info`. A text such as `message` can say any value.
+/// Types exclude only impossible values. A list accepts values of its item type. Lists and objects without
+/// described content may contain any value, and so may strings such as `flight_info`. A string argument such
+/// as `message` accepts any value.
 pub(crate) fn can_supply(reply: &Json, (argument, schema): (&str, &Json)) -> bool {
     let wanted = content_type(schema);
     let is_written = wanted == ValueType::String && has_word_of(argument, &WRITTEN_TEXTS);
@@ -73,7 +74,7 @@ pub(crate) fn can_supply(reply: &Json, (argument, schema): (&str, &Json)) -> boo
     })
 }
 
-/// The type of a value, or of a list's items.
+/// Returns the type of a value, or that of a list's items.
 fn content_type(schema: &Json) -> ValueType {
     match (value_type(schema), schema.get("items")) {
         (ValueType::List, Some(items)) => value_type(items),
@@ -82,12 +83,12 @@ fn content_type(schema: &Json) -> ValueType {
     }
 }
 
-/// Returns true where one of some words stands in an identifier.
+/// Returns true if an identifier contains one of the words.
 fn has_word_of(identifier: &str, words: &[&str]) -> bool {
     split_identifier(identifier).iter().any(|word| words.contains(&word.as_str()))
 }
 
-/// Converts a value into what an argument takes: a number into its text, a single value into a list of it.
+/// Converts a value to the argument's type: a number to a string, a single value to a list.
 pub(crate) fn converted(value: Json, argument: &Json) -> Json {
     match (value_type(argument), value) {
         (ValueType::String, value @ (Json::Number(_) | Json::Bool(_))) => Json::from(value.to_string()),
@@ -111,7 +112,7 @@ const fn fits(given: ValueType, wanted: ValueType) -> bool {
     ) || given as u8 == wanted as u8
 }
 
-/// The leaves of a reply's schema, with the names of their properties.
+/// Returns the leaves of a reply's schema, with their property names.
 pub(crate) fn leaves(schema: &Json) -> Vec<(&str, &Json)> {
     fn walk<'a>(name: &'a str, schema: &'a Json, depth: u32, found: &mut Vec<(&'a str, &'a Json)>) {
         if depth > 8 {
@@ -147,12 +148,12 @@ mod tests {
         check(named("string"), named("integer"), false);
         check(named("boolean"), named("integer"), false);
         check(named("number"), named("string"), false);
-        // An object or a list without a description of its content may hold anything.
+        // Objects and lists without described content may contain anything.
         check(named("object"), named("integer"), true);
         check(named("array"), named("integer"), true);
         check(json!({}), named("boolean"), true);
         check(named("integer"), json!({"title": "Coordinates"}), true);
-        // A list takes what its items can be.
+        // A list accepts values of its item type.
         let numbers = json!({"type": "array", "items": {"type": "number"}});
         check(named("integer"), numbers.clone(), true);
         check(named("string"), numbers.clone(), false);

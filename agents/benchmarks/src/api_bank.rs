@@ -1,8 +1,10 @@
-//! API-Bank (Li et al., 2023): its recorded dialogues, replayed on a world of ours, and agents measured on them by its rules.
+//! API-Bank (Li et al., 2023): replays its recorded dialogues in a world of ours, and measures agents on them
+//! by its rules.
 //!
-//! The world's APIs are in `api_bank/world.yaml`; its records, its day and the answers of services outside of it are read from
-//! the benchmark's folder. Two calls are equivalent when, each made on databases initialised anew, they change the same and
-//! give the same (section 3.3 of the paper). The rules of the evaluator that was released with the benchmark stand beside ours.
+//! `api_bank/world.yaml` has the world's APIs. Records, date and answers of external services come from the
+//! benchmark's folder. Two calls are equivalent if each, on freshly initialised databases, makes the same
+//! change and gives the same reply (section 3.3 of the paper). The rules of the benchmark's released
+//! evaluator are implemented as well.
 
 mod agents;
 mod calculator;

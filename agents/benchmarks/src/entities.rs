@@ -1,9 +1,9 @@
-//! Names that a world must have: put into its records before they are made, so that searches find them.
+//! Required names: puts names into a world's records before they are generated, so that searches find them.
 //!
-//! A list of names, each typed by a resource (`movie`), an API (`SearchMovie`) or the place where it is looked up
-//! (`GET /search/movie`), becomes `examples` of a source world, and records that lead to them: a person so named
-//! stands in a cast, a company so named made a film, and a film has the director that is asked for. The world stands for a
-//! benchmark afterwards.
+//! Each name is typed by a resource (`movie`), an API (`SearchMovie`) or a lookup path (`GET /search/movie`).
+//! Names become `examples` of a source world, with records that lead to them. A named person is in a cast, a
+//! named company made a film, and a film has the requested director. The world then counts as a benchmark
+//! world.
 //!
 //! ```
 //! use diorama_benchmarks::entities::{Entities, Entity};
@@ -29,16 +29,16 @@ mod kin;
 mod parts;
 pub(crate) mod roles;
 
-/// A file with more names than this is refused.
+/// Maximum number of names in a file.
 const MOST_NAMES: usize = 10_000;
 
-/// A name and what it is a name of.
+/// A name with its type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Entity {
-    /// A resource, an API, or a method and a path (or a path alone) of an API that lists or shows the resource. Or a resource
-    /// and a member of the records that link it to others, whose values are kinds: `movie.job`.
+    /// A resource, an API, or a method and a path (or only a path) of an API that returns the resource. For a
+    /// role, a resource and a member of the link records between it and others, such as `movie.job`.
     pub of: String,
-    /// The name, as searches will give it.
+    /// The name, as searches will use it.
     pub name: String,
 }
 
@@ -48,17 +48,17 @@ pub struct Entities {
     all: IndexSet<Entity>,
 }
 
-/// A name that found no place, and why.
+/// A name that the world cannot contain, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unplaced {
     /// The name.
     pub entity: Entity,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
 impl Entities {
-    /// Takes names; one that comes twice counts once.
+    /// Collects names. Duplicates count once.
     pub fn new(names: impl IntoIterator<Item = Entity>) -> Self {
         let clean = |entity: Entity| Entity {
             of: entity.of.trim().to_owned(),
@@ -67,7 +67,7 @@ impl Entities {
         Self { all: names.into_iter().map(clean).filter(|entity| !entity.name.is_empty()).collect() }
     }
 
-    /// Reads a file: a mapping from what is named to names, in YAML or JSON.
+    /// Parses a file: a mapping from types to names, in YAML or JSON.
     ///
     /// ```yaml
     /// GET /search/movie: [The Dark Knight]
@@ -76,11 +76,11 @@ impl Entities {
     /// movie.job: [Director]
     /// ```
     ///
-    /// A number for a resource whose records are numbered parts of others is the least number of parts that each has. A value of a
-    /// member of links is one that one link of each record has: each film has one director.
+    /// A number for a resource of numbered parts is the minimum number of parts per record. A role is a
+    /// member value that one link of each record has. Example: each film has one director.
     ///
     /// # Errors
-    /// When the text is not such a mapping.
+    /// Returns a report if the text is not such a mapping.
     pub fn read(name: &str, text: &[u8]) -> Result<Self, Report> {
         let fix = "write names by what they name: `person: [Sofia Coppola]`";
         let refuse = |message: String| Report::one(name, Finding::error("", message, fix));
@@ -100,12 +100,12 @@ impl Entities {
         }
     }
 
-    /// The names, in order.
+    /// Returns the names, in order.
     pub fn iter(&self) -> impl Iterator<Item = &Entity> {
         self.all.iter()
     }
 
-    /// The names as a file that [`Entities::read`] takes.
+    /// Returns the names as a file for [`Entities::read`].
     #[must_use]
     pub fn to_yaml(&self) -> String {
         let mut lists: IndexMap<&str, Vec<&str>> = IndexMap::new();
@@ -122,9 +122,9 @@ impl Entities {
 
     /// Puts the names into the records of a source world of one domain, and marks it as a benchmark.
     ///
-    /// A record so named exists once the world is materialised, whatever the seed, is found by a text search for the
-    /// whole name, and has at least one record of each kind that refers to its resource. Gives back the names for
-    /// which the world has no place.
+    /// A named record exists in the materialised world for any seed. A text search for the whole name finds
+    /// it, and each kind of referring record has at least one that refers to it. Returns the names that the
+    /// world cannot contain.
     pub fn put_into(&self, doc: &mut WorldDoc) -> Vec<Unplaced> {
         doc.benchmark = true;
         let mut unplaced = Vec::new();
@@ -150,7 +150,8 @@ impl Entities {
             }
         }
         kin::lead_to(doc, &placed);
-        // Named records lead to others by what is in these lists anyway: a role would be held twice.
+        // Roles come last, because named records lead to others through the same lists. Otherwise a role
+        // would occur twice.
         for role in roles {
             roles::give(doc, &role.of, &role.name);
         }
@@ -161,7 +162,7 @@ impl Entities {
     }
 }
 
-/// The resource and the field that a name belongs into.
+/// Returns the resource and the field for a name.
 fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
     let api = api(doc, &entity.of);
     let resource = match api {
@@ -196,7 +197,7 @@ fn place(doc: &WorldDoc, entity: &Entity) -> Result<(String, String), String> {
     }
 }
 
-/// An API by its name, by method and path, or by its path.
+/// Returns an API by its name, by method and path, or by its path.
 fn api<'a>(doc: &'a WorldDoc, of: &str) -> Option<&'a ApiDoc> {
     let path = of.split_once(' ').map_or(of, |(_, path)| path.trim());
     let method = of.split_once(' ').map_or("GET", |(method, _)| method);
@@ -205,7 +206,7 @@ fn api<'a>(doc: &'a WorldDoc, of: &str) -> Option<&'a ApiDoc> {
     })
 }
 
-/// Flags that keep a record out of lists unless the caller asks for them (`!item.adult`).
+/// Returns the flags that hide a record from lists unless the caller asks for them (`!item.adult`).
 fn hiding(apis: &[ApiDoc], resource: &str) -> Vec<String> {
     let lists = apis.iter().filter(|api| api.behaviour.list.as_deref() == Some(resource));
     let conditions: Vec<&str> = lists.filter_map(|api| api.behaviour.condition.as_deref()).collect();
@@ -216,7 +217,7 @@ fn hiding(apis: &[ApiDoc], resource: &str) -> Vec<String> {
     flags.collect::<IndexSet<_>>().into_iter().collect()
 }
 
-/// Adds a record of this name, first among those that are given.
+/// Adds a record with this name before the other given ones.
 fn add(resource: &mut ResourceDoc, field: &str, name: &str, hidden: &[String]) {
     if examples(resource).iter().any(|row| row.get(field).and_then(Json::as_str) == Some(name)) {
         return;
@@ -230,7 +231,7 @@ fn add(resource: &mut ResourceDoc, field: &str, name: &str, hidden: &[String]) {
     examples(resource).push(row);
 }
 
-/// Sees to it that a resource has twice as many records as are given, at least, where more are given than it has.
+/// Increases a record count to at least twice the number of given records.
 fn make_place(resource: &mut ResourceDoc) {
     let given = u32::try_from(resource.examples.len()).unwrap_or(u32::MAX);
     if let RecordsDoc::Count(count) = &mut resource.records
@@ -240,7 +241,7 @@ fn make_place(resource: &mut ResourceDoc) {
     }
 }
 
-/// The list of a resource's given records, whichever section holds them.
+/// Returns the list of a resource's given records, in whichever section it is.
 fn examples(resource: &mut ResourceDoc) -> &mut Vec<IndexMap<String, Json>> {
     match &mut resource.records {
         RecordsDoc::Given(rows) if !rows.is_empty() => rows,

@@ -1,4 +1,4 @@
-//! The environment in which an agent works on a benchmark: one without a judge.
+//! Owns the environment of an agent on a benchmark, without a judge.
 
 use diorama_baselines::environment::{
     Answer, Budget, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
@@ -11,28 +11,28 @@ use diorama_baselines::trace::Note;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
 
-/// Answers an agent's calls and words.
+/// Answers an agent's calls and messages.
 pub trait Counterpart: Send {
     /// Answers a call.
     ///
     /// # Errors
-    /// When the episode ends here.
+    /// Returns an error if the episode ends here.
     fn call(&mut self, call: &Call) -> Result<Reply, EnvironmentError>;
 
-    /// Answers words of the agent.
+    /// Answers a message of the agent.
     fn say(&mut self, words: &str) -> Answer;
 
-    /// The JSON Schema of an API's reply.
+    /// Returns the JSON Schema of an API's reply.
     fn reply_schema(&self, api: &str) -> Option<Json>;
 
-    /// An API as its service's OpenAPI document describes it, where there is one.
+    /// Returns an API's operation in its service's OpenAPI document, if there is one.
     fn operation(&self, _api: &str) -> Option<Operation> {
         None
     }
 }
 
-/// Returns the answer of a user who has said all they know. A question is told so; any other message ends the task, one
-/// with a closing offer too.
+/// Returns the answer of a user who has said everything. It says so after a question. Any other message ends
+/// the task, even one with a closing offer.
 #[must_use]
 pub fn told_all(words: &str) -> Answer {
     let asks = is_question(words);
@@ -41,15 +41,15 @@ pub fn told_all(words: &str) -> Answer {
 
 /// An environment around a counterpart.
 pub struct BenchmarkEnvironment<C> {
-    /// The view of the agent.
+    /// The agent's view.
     pub view: View,
-    /// The other side.
+    /// The counterpart.
     pub counterpart: C,
-    /// Replies of the model that could not be read.
+    /// Number of malformed replies of the model.
     pub malformed: u32,
     /// Reason of the agent for giving up.
     pub gave_up: Option<String>,
-    /// The plans of nested calls that the agent noted, in order.
+    /// The plans of nested calls that the agent recorded, in order.
     pub planned: Vec<Plan>,
     /// Tokens of the model.
     pub tokens: u64,
@@ -57,7 +57,7 @@ pub struct BenchmarkEnvironment<C> {
 }
 
 impl<C: Counterpart> BenchmarkEnvironment<C> {
-    /// An environment with a view and a budget.
+    /// Makes an environment with a view and a budget.
     pub fn new(view: View, counterpart: C, budget: Budget) -> Self {
         Self {
             view,

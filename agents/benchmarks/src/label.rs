@@ -1,8 +1,9 @@
-//! Label match (Reverse Chain, section 4): whether a plan is the labelled one, and by the paper's classes what is wrong with it.
+//! Label match (Reverse Chain, section 4): compares a plan with its label, and classifies differences by the
+//! paper's classes.
 //!
-//! The structure and the APIs have to be the same, and every value has to mean the same: spaces, case, articles, and how a
-//! number, a day or a time is written make no difference. What an argument is not given in the label, it must not be given in
-//! the plan. Days and times are read by the grader's extractor.
+//! Structure and APIs must be equal, and values must mean the same. Spaces, case, articles and the notation
+//! of numbers, days and times are ignored. An argument that the label lacks must be missing in the plan, too.
+//! The answer extractor parses days and times.
 
 use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, Mention, What};
@@ -10,16 +11,17 @@ use diorama_baselines::plan::{Plan, PlanArgument};
 use diorama_seeds::value::{Date, Zone};
 use serde_json::Value as Json;
 
-/// A plan beside its label.
+/// The verdict on a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
     /// The same.
     Right,
     /// The final API is missing (the paper's Wrong Final Tool, section 4.3).
     WrongFinalTool,
-    /// An argument of the label is what another API gives, and the plan does not call that API for it (Wrong Argument_API).
+    /// The label gets an argument from another API, and the plan does not call that API for it (Wrong
+    /// Argument_API).
     WrongArgumentApi,
-    /// Any other difference of an argument: another value, none, or one too many (Wrong Argument_Value).
+    /// Any other difference in an argument: another value, none, or a superfluous one (Wrong Argument_Value).
     WrongArgumentValue,
 }
 
@@ -36,8 +38,8 @@ impl Verdict {
     }
 }
 
-/// Holds a plan against a label. `places` gives an API's parameters in their order, for arguments without names; where it knows
-/// none, the names of the other side stand for them.
+/// Compares a plan with a label. `places` returns an API's parameters in order, to name positional arguments.
+/// If it returns none, the names of the other side are used.
 #[must_use]
 pub fn compare(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Verdict {
     if label.api != plan.api {
@@ -46,7 +48,7 @@ pub fn compare(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) 
     inside(label, plan, places).unwrap_or(Verdict::Right)
 }
 
-/// Returns the worst of what is wrong with the arguments; none where all are right.
+/// Returns the worst difference in the arguments, or none if all are right.
 fn inside(label: &Plan, plan: &Plan, places: &dyn Fn(&str) -> Vec<String>) -> Option<Verdict> {
     let mut names = places(&label.api);
     if names.is_empty() {
@@ -97,7 +99,7 @@ fn is_empty(value: &Json) -> bool {
     }
 }
 
-/// Returns true where two values mean the same.
+/// Returns true if two values mean the same.
 #[must_use]
 pub fn is_same(one: &Json, other: &Json) -> bool {
     match (one, other) {
@@ -125,7 +127,7 @@ fn text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Letters and digits, in lower case.
+/// Returns the letters and digits in lower case.
 fn folded(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
@@ -145,7 +147,7 @@ fn is_same_text(one: &str, other: &str) -> bool {
         && one.mentions.iter().zip(&other.mentions).all(|(a, b)| is_same_what(&a.what, &b.what))
 }
 
-/// Signs that are part of a number: `-5` is not `5`, nor `1.5` `15`.
+/// Returns the signs that belong to a number: `-5` differs from `5`, and `1.5` from `15`.
 fn signs(text: &str) -> (bool, Vec<usize>) {
     let negative =
         text.trim().strip_prefix('-').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
@@ -154,20 +156,20 @@ fn signs(text: &str) -> (bool, Vec<usize>) {
     (negative, points)
 }
 
-/// Digits that are no number: `007`.
+/// Returns true for digits that are no number: `007`.
 fn is_code(text: &str) -> bool {
     let text = text.trim();
     text.len() > 1 && text.starts_with('0') && text.chars().all(|c| c.is_ascii_digit())
 }
 
-/// Words without articles.
+/// Returns the words without articles.
 fn words(text: &str) -> Vec<String> {
     let words =
         text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase);
     words.filter(|word| !["a", "an", "the"].contains(&&**word)).collect()
 }
 
-/// Days, times and numbers of a text, and the words beside them.
+/// Days, times and numbers of a text, and its other words.
 struct Reading {
     mentions: Vec<Mention>,
     rest: Vec<String>,
@@ -175,7 +177,7 @@ struct Reading {
 
 impl Reading {
     fn of(text: &str) -> Self {
-        // Two months are words as well, and read as such where they are not capitalised.
+        // Two months are also words. They are capitalised, so that the extractor recognises them.
         let months = text.split(' ').map(|word| match word {
             "march" => "March",
             "may" => "May",
@@ -237,7 +239,7 @@ mod tests {
         check("Book(Room(at=Campus('tower')), Person('Jack'), 'monday')", Verdict::Right);
         // The final API is missing.
         check("Room(at=Campus(name='Tower'))", Verdict::WrongFinalTool);
-        // Another API gives the argument, and the plan bypasses it: with a value, with nothing, with another API.
+        // Another API supplies the argument, but the plan uses a value, nothing, or another API.
         for plan in [
             "Book(room=Room(at=Campus(name='Tower')), person='Jack', day='Monday')",
             "Book(room=Room(at=Campus(name='Tower')), day='Monday')",
@@ -246,7 +248,7 @@ mod tests {
         ] {
             check(plan, Verdict::WrongArgumentApi);
         }
-        // A value differs: another one, none, one that an API gives instead, one too many.
+        // The value is another one, missing, supplied by an API instead, or superfluous.
         for plan in [
             "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jim'), day='Monday')",
             "Book(room=Room(at=Campus(name='Tower')), person=Person(name='Jack'))",

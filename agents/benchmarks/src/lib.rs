@@ -1,8 +1,8 @@
-//! Benchmarks that others made, read from files at run time; nothing of them is part of this project.
+//! Third-party benchmarks, read from files at run time. The project contains no part of them.
 //!
-//! Owns their readers, their measures as the papers define them, and the [`environment`] in which any agent works on them.
-//! A [`task::Benchmark`] opens a case and measures what an agent did in it, and a [`summary::Summary`] adds its cases up. This
-//! package writes no file and runs no agents at a time: the command line does.
+//! Owns their readers, their measures as defined in the papers, and the [`environment`] of agents. A
+//! [`task::Benchmark`] opens a case and measures an agent's work on it. A [`summary::Summary`] aggregates
+//! cases. This package writes no files and runs no agents concurrently; the command line does.
 
 pub mod api_bank;
 pub mod entities;

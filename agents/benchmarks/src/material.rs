@@ -1,13 +1,13 @@
-//! Reads files of material.
+//! Readers for files of benchmark material.
 
 use std::path::{Path, PathBuf};
 
 use serde::de::DeserializeOwned;
 
-/// Material that cannot be used.
+/// The reason for which material cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchmarkError {
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The file.
@@ -15,21 +15,21 @@ pub enum BenchmarkError {
         /// The reason.
         source: std::io::Error,
     },
-    /// A file of another form than expected.
+    /// A file has another form than expected.
     #[error("{}: {what}", path.display())]
     Form {
         /// The file.
         path: PathBuf,
-        /// The form found, and the one expected.
+        /// The found and the expected form.
         what: String,
     },
-    /// A wrong world, made of the material.
+    /// The world made from the material has errors.
     #[error("the benchmark's world: {0}")]
     World(String),
 }
 
 impl BenchmarkError {
-    /// Returns the error of a file that is of another form than expected.
+    /// Makes the error of a file with an unexpected form.
     pub fn form(path: &Path, what: impl Into<String>) -> Self {
         Self::Form { path: path.to_owned(), what: what.into() }
     }
@@ -38,15 +38,15 @@ impl BenchmarkError {
 /// Reads a text file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn text_of(path: &Path) -> Result<String, BenchmarkError> {
     std::fs::read_to_string(path).map_err(|source| BenchmarkError::Read { path: path.to_owned(), source })
 }
 
-/// Parses a JSON file; `expected` says its form.
+/// Parses a JSON file. `expected` describes its form.
 ///
 /// # Errors
-/// When it cannot be read, or is of another form.
+/// Returns an error if it cannot be read or has another form.
 pub fn parse_json<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<T, BenchmarkError> {
     parse_json_text(path, &text_of(path)?, expected)
 }
@@ -60,10 +60,10 @@ fn parse_json_text<T: DeserializeOwned>(
     serde_json::from_str(text).map_err(wrong)
 }
 
-/// Parses a file of one JSON value a line; `expected` says the form of a line.
+/// Parses a file of JSON lines. `expected` describes the form of a line.
 ///
 /// # Errors
-/// When it cannot be read, or a line is of another form.
+/// Returns an error if it cannot be read or a line has another form.
 pub fn parse_lines<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
     parse_lines_text(path, &text_of(path)?, expected)
 }
@@ -82,10 +82,10 @@ fn parse_lines_text<T: DeserializeOwned>(
     lines.map(read).collect()
 }
 
-/// Parses a file that is one JSON list, or has one of its values on each line; `expected` says the form.
+/// Parses a JSON list, or JSON lines. `expected` describes the form.
 ///
 /// # Errors
-/// When it cannot be read, or is of another form.
+/// Returns an error if it cannot be read or has another form.
 pub fn parse_list<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Vec<T>, BenchmarkError> {
     let text = text_of(path)?;
     match text.trim_start().starts_with('[') {
@@ -94,10 +94,11 @@ pub fn parse_list<T: DeserializeOwned>(path: &Path, expected: &str) -> Result<Ve
     }
 }
 
-/// Returns the files of a folder whose names end in one of `endings`, sorted. A file stands for itself.
+/// Returns the files of a folder with one of the name endings, sorted. If the path is a file, returns that
+/// file.
 ///
 /// # Errors
-/// When the folder cannot be read.
+/// Returns an error if the folder cannot be read.
 pub fn files_of(path: &Path, endings: &[&str]) -> Result<Vec<PathBuf>, BenchmarkError> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);

@@ -1,9 +1,10 @@
-//! RestBench: the gold paths of a benchmark's queries, executed in order against a mock of the real service, and agents.
+//! RestBench: executes the gold paths of its queries against a mock of the real service, and measures agents
+//! on them.
 //!
-//! Owns reading the queries, finding the records that they name, and replaying a path as it is written: each key in a path comes
-//! from an earlier reply of the same query, and must lead to a record of the name under which it stood there. A path that leaves
-//! a look-up out fails. No word of a document is part of it: parameters and replies are read as the document's world describes
-//! them.
+//! Owns reading the queries, finding the records that they name, and replaying paths exactly as written. Each
+//! key in a path must come from an earlier reply of the query and lead to a record of the same name. A path
+//! that omits a lookup fails. No word of a particular document is built in. Parameters and replies are read
+//! as the document's world describes them.
 
 mod agents;
 mod answer;

@@ -1,7 +1,7 @@
-//! The search bench: how well a search finds the APIs that a request needs.
+//! The search benchmark: measures how well a search finds the APIs that a request needs.
 //!
-//! Owns its material (requests with the APIs that answer them, over one pool) and its measure. The searches are the
-//! simulator's.
+//! Owns its material (requests with the APIs that answer them, over one pool) and its measure. The simulator
+//! owns the searches.
 
 mod measure;
 
@@ -44,7 +44,7 @@ pub struct Request {
     pub query: String,
     /// Names of the APIs that answer it.
     pub apis: Vec<String>,
-    /// Domain whose API is meant where several have one name.
+    /// Domain of the API, if several have the same name.
     #[serde(skip)]
     pub domain: String,
 }
@@ -77,11 +77,12 @@ impl From<PoolLine> for ApiEntry {
 }
 
 impl Material {
-    /// Reads requests and their pool, both in lines of JSON; without a pool, Reverse Chain's instances, a list or one a line, whose
-    /// APIs are the pool.
+    /// Reads requests and their pool from JSON lines. Without a pool, reads Reverse Chain's instances as a
+    /// list or as lines; their APIs are the pool.
     ///
     /// # Errors
-    /// When a file cannot be read or is of another form, or a request names an API that is not in the pool.
+    /// Returns an error if a file cannot be read or is of another form, or a request names an API that is not
+    /// in the pool.
     pub fn read(queries: &Path, pool: Option<&Path>) -> Result<Self, BenchmarkError> {
         let Some(pool) = pool else { return Self::of_instances(queries, parse_list(queries, INSTANCES)?) };
         let form = r#"{"name", "description", "inputs": [names], "outputs": [names], "domain"?}"#;
@@ -89,10 +90,10 @@ impl Material {
         Self::of_requests(queries, pool, parse_lines(queries, r#"{"query", "apis": [names]}"#)?)
     }
 
-    /// Looks up the APIs of requests. Requests without an API are left out.
+    /// Resolves the APIs of requests. Requests without an API are left out.
     ///
     /// # Errors
-    /// When a request names an API that is not in the pool, or none names any.
+    /// Returns an error if a request names an API outside of the pool, or if no request names any.
     pub fn of_requests(
         file: &Path,
         pool: Vec<ApiEntry>,
@@ -120,8 +121,8 @@ impl Material {
         Self { pool, cases }.checked(file)
     }
 
-    /// Takes Reverse Chain's instances: the pool is the APIs of all, told apart by name, inputs and outputs, and those that a
-    /// label calls answer its request.
+    /// Converts Reverse Chain's instances. The pool has the APIs of all, distinguished by name, inputs and
+    /// outputs. The APIs in a label answer its request.
     fn of_instances(file: &Path, instances: Vec<Instance>) -> Result<Self, BenchmarkError> {
         let mut material = Self::default();
         let mut known: BTreeMap<(String, BTreeSet<String>, BTreeSet<String>), usize> = BTreeMap::new();
@@ -169,7 +170,7 @@ impl From<Api> for ApiEntry {
     }
 }
 
-/// Returns the name of an API with its domain before it, as composed worlds have where two would have one name.
+/// Returns the name of an API with its domain as a prefix, as composed worlds write ambiguous names.
 fn prefixed(entry: &ApiEntry) -> String {
     entry.domain.split('_').map(capitalised).chain([entry.api.clone()]).collect()
 }
@@ -197,10 +198,10 @@ mod tests {
         assert_eq!(material.pool.len(), 3);
         assert_eq!(material.pool[0].outputs[0].thing, material.pool[1].inputs[0].thing);
         assert_eq!(material.cases[0], Case { query: "q".into(), gold: BTreeSet::from([0, 1]) });
-        // A label names both; the instance's two APIs of one name cannot be told apart by it.
+        // The label names both, since it cannot distinguish two APIs of one name.
         assert_eq!(material.cases[1].gold, BTreeSet::from([0, 2]));
         assert!(read("[]").is_err() && read("{").is_err());
-        // The message for a file of another form names both forms: both are read.
+        // The message for an unexpected form names both accepted forms.
         assert!(read("{").unwrap_err().to_string().contains(INSTANCES));
         let instances: Vec<Json> = serde_json::from_str(text).unwrap();
         let lines: Vec<String> = instances.iter().map(Json::to_string).collect();

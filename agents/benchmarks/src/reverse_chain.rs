@@ -1,7 +1,8 @@
-//! The compositional multi-tool tasks of Reverse Chain (Zhang et al., 2023): plans that are held against labels.
+//! Reverse Chain's compositional tasks (Zhang et al., 2023): compares plans with labels.
 //!
-//! No call is executed. An agent notes its plan, or it acts: what it calls is answered by stand-ins, and what it calls with one of
-//! them is a call inside a call. So any agent can be measured by its plan. `diorama export --format reverse-chain` writes the same form.
+//! No call is executed. An agent records its plan, or it acts: each call returns stand-in values, and a call
+//! with such a value counts as a nested call. So the plan of any agent can be measured. `diorama export
+//! --format reverse-chain` writes the same form.
 
 mod instance;
 mod plan_only;
@@ -24,13 +25,13 @@ use plan_only::PlanOnly;
 
 pub use instance::{Api, Candidates, INSTANCES, Instance, Material};
 
-/// Plans of agents, by the label that an instance has.
+/// The benchmark: plans of agents are compared with the labels of instances.
 pub struct Plans {
     /// The instances.
     pub material: Arc<Material>,
     /// APIs to choose from.
     pub candidates: Candidates,
-    /// Seed of which other APIs stand beside those of the label.
+    /// Seed that selects the APIs beside those of the label.
     pub seed: u64,
 }
 
@@ -80,8 +81,8 @@ impl Benchmark for Plans {
     }
 }
 
-/// The level of a label (section 4, Dataset): 1 where calls are nested two deep, 2 for three, 3 for more. A single call has none:
-/// the levels are those of compositional tasks.
+/// Returns the level of a label (section 4, Dataset): 1 for depth two, 2 for three, 3 for more. A single call
+/// has none, because levels are for compositional tasks.
 fn level(label: &Plan) -> Option<u32> {
     match label.depth() {
         0 | 1 => None,
@@ -89,10 +90,11 @@ fn level(label: &Plan) -> Option<u32> {
     }
 }
 
-/// The label as a plan.
+/// Parses the label as a plan.
 ///
 /// # Errors
-/// When no agent could come to it: it is no nested call, gives an argument twice, or calls an API that is not described.
+/// Returns an error if no agent could match it: it is no nested call, repeats an argument, or calls an
+/// unknown API.
 fn usable_label(instance: &Instance, apis: &[Api]) -> Result<Plan, ParseError> {
     let label = parse(&instance.label)?;
     let unknown = label.calls().into_iter().find(|call| !apis.iter().any(|api| api.name == call.api));
@@ -102,9 +104,9 @@ fn usable_label(instance: &Instance, apis: &[Api]) -> Result<Plan, ParseError> {
     }
 }
 
-/// The plan that an agent came to, and the verdict on it: by the calls that it made, or by the plan that it noted where it made
-/// none. As in the paper, a call that stands several times need be right once; otherwise the last call of the label's final API
-/// is looked at. Where no call is of the final API, the final API is missing, whatever the agent is.
+/// Returns the agent's plan with its verdict: by its calls, or by its recorded plan if it made none. As in
+/// the paper, a call that is made several times must be right once. Otherwise the last call of the label's
+/// final API counts. Without a call of the final API, the verdict is that it is missing.
 fn judge_plan(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Plan>, Verdict) {
     let made = &done.counterpart;
     let places = |api: &str| -> Vec<String> {
@@ -113,7 +115,7 @@ fn judge_plan(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Pl
     };
     let mut plans: Vec<&Plan> = made.plans().collect();
     if plans.is_empty() {
-        // The outermost call comes last, as in what is carried out.
+        // The outermost call comes last, as in an execution.
         plans = done.planned.iter().flat_map(|plan| plan.calls().into_iter().rev()).collect();
     }
     let right = plans.iter().find(|plan| compare(label, plan, &places) == Verdict::Right);
@@ -124,30 +126,30 @@ fn judge_plan(label: &Plan, done: &BenchmarkEnvironment<PlanOnly>) -> (Option<Pl
     }
 }
 
-/// A pair of plans that a person has judged.
+/// A pair of plans with a person's judgement.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Pair {
     /// The label.
     pub label: String,
     /// The plan.
     pub plan: String,
-    /// True where the plan is right by the paper's rules.
+    /// True if the plan is right by the paper's rules.
     pub right: bool,
 }
 
-/// How often the matcher agrees with people.
+/// The agreement of the matcher with people.
 #[derive(Clone, Debug, Serialize)]
 pub struct Agreement {
-    /// Pairs on which both say the same.
+    /// The share of pairs with equal judgements.
     pub agreement: Rate,
-    /// Pairs on which they do not: label, plan, what the person says.
+    /// Pairs with different judgements: label, plan, and the person's judgement.
     pub disagreements: Vec<(String, String, bool)>,
 }
 
-/// Holds the matcher against pairs that a person has judged, a JSON object `{label, plan, right}` a line.
+/// Compares the matcher with people's judgements. The file has a JSON object `{label, plan, right}` per line.
 ///
 /// # Errors
-/// When the file cannot be read or a line is of another form.
+/// Returns an error if the file cannot be read or a line is of another form.
 pub fn agreement(path: &Path) -> Result<Agreement, BenchmarkError> {
     let (mut share, mut disagreements) = (Share::default(), Vec::new());
     for pair in parse_lines::<Pair>(path, r#"{"label", "plan", "right"}"#)? {
@@ -194,7 +196,7 @@ mod tests {
         outcome.errors.get("error").cloned().unwrap_or_else(|| "right".to_owned())
     }
 
-    /// The outcome of an agent that made calls; `<id 1>` stands for what the first call gives.
+    /// Returns the outcome of an agent that made calls. `<id 1>` stands for the value from the first call.
     async fn outcome(label: &str, calls: &[(&str, Json)]) -> Outcome {
         let (plans, instance) = boats(label);
         let (view, counterpart) = plans.open(&instance);
@@ -206,7 +208,7 @@ mod tests {
         plans.measure(&instance, &environment)
     }
 
-    /// The class of an agent that noted a plan and made no call.
+    /// Returns the class of an agent that recorded a plan and made no call.
     fn planned_class(label: &str, plan: &str) -> String {
         let (plans, instance) = boats(label);
         let (view, counterpart) = plans.open(&instance);
@@ -229,7 +231,7 @@ mod tests {
         check(std::slice::from_ref(&find), "wrong_final_tool").await;
         check(&[find, ("Sell", json!({"boat": "<id 1>"}))], "wrong_final_tool").await;
         check(&[], "wrong_final_tool").await;
-        // A plan that is noted and not carried out is judged alike.
+        // A recorded plan without calls is judged in the same way.
         for (plan, expect) in [
             (label, "right"),
             ("Rent(Boat2Id('Sea Otter'))", "right"),

@@ -1,4 +1,4 @@
-//! Outcomes of cases, and their sums by group.
+//! Outcomes of cases, and their totals by group.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-/// Dimensions of more groups than this are left out of tables, not of JSON.
+/// Maximum number of groups of a dimension in tables. JSON has all of them.
 const MAX_GROUPS_IN_TABLE: usize = 8;
 /// Width of the names in tables, in characters.
 const NAME_COLUMNS: usize = 48;
@@ -20,14 +20,14 @@ pub type Measure = (&'static str, &'static str);
 pub struct Outcome {
     /// Name of the case.
     pub case: String,
-    /// Groups that it counts in: dimension and name, such as `level` and `2`.
+    /// Groups of the case: dimension and name, such as `level` and `2`.
     #[serde(serialize_with = "as_map")]
     pub groups: Vec<(&'static str, String)>,
-    /// Measures that are shares: 0 or 1 of 1, or parts of the case.
+    /// Measures that are shares: 0 or 1 of 1, or a part of the case.
     pub shares: BTreeMap<&'static str, Share>,
-    /// Measures that are numbers, of which a summary gives the mean.
+    /// Numeric measures, which a summary averages.
     pub numbers: BTreeMap<&'static str, f64>,
-    /// Classes of errors, each with the one that this case is of.
+    /// The class of the case's error, by kind of class.
     pub errors: BTreeMap<&'static str, String>,
     /// Remarks, which tables show.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -35,13 +35,13 @@ pub struct Outcome {
     /// Details for people.
     #[serde(flatten)]
     pub details: Map<String, Json>,
-    /// Reason for no measures: the model or its server failed.
+    /// The reason for missing measures: the model or its server failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<String>,
     /// Reason of the agent for giving up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gave_up: Option<String>,
-    /// Replies of the model that could not be read.
+    /// Number of malformed replies of the model.
     pub malformed: u32,
     /// Tokens of the model.
     pub tokens: u64,
@@ -58,12 +58,12 @@ impl Outcome {
         Self { case: case.into(), ..Self::default() }
     }
 
-    /// Adds a measure that holds or does not.
+    /// Adds a measure with a yes or no result.
     pub fn share(&mut self, measure: &'static str, holds: bool) {
         self.part(measure, u64::from(holds), 1);
     }
 
-    /// Adds a measure that is a part of the case.
+    /// Adds a measure as a part of the case.
     pub fn part(&mut self, measure: &'static str, of: u64, all: u64) {
         self.shares.insert(measure, Share { of, all });
     }
@@ -79,7 +79,7 @@ impl Outcome {
 pub struct Mean {
     /// The mean.
     pub mean: f64,
-    /// Count of the numbers.
+    /// Number of values.
     pub of: u64,
 }
 
@@ -93,22 +93,22 @@ pub enum Figure {
     Mean(Mean),
 }
 
-/// The sums of outcomes. What came to no end for want of a model is in no measure.
+/// The totals of outcomes. Cases without an end, because the model failed, are in no measure.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// The agent, or the calls that were replayed.
+    /// The agent, or the replayed calls.
     pub agent: String,
-    /// The model, where the agent asks one.
+    /// The model, if the agent asks one.
     pub model: Option<String>,
     /// The setting, such as `{"candidates": "10"}`.
     pub setting: BTreeMap<&'static str, String>,
-    /// Count of the cases.
+    /// Number of cases.
     pub cases: usize,
-    /// Measures over `all` and by group (`level 2`); an empty map where no case has the measure.
+    /// Measures over `all` and by group (`level 2`). Empty if no case has the measure.
     pub measures: IndexMap<&'static str, IndexMap<String, Figure>>,
     /// Counts of errors by class.
     pub errors: BTreeMap<&'static str, BTreeMap<String, u64>>,
-    /// Cases that came to no end for want of a model.
+    /// Number of cases without an end, because the model failed.
     pub unfinished: usize,
     /// Tokens of the model.
     pub tokens: u64,
@@ -125,7 +125,7 @@ struct Sum {
 }
 
 impl Summary {
-    /// Adds outcomes up.
+    /// Aggregates outcomes.
     #[must_use]
     pub fn of(agent: &str, model: Option<&str>, names: &'static [Measure], outcomes: Vec<Outcome>) -> Self {
         let mut errors: BTreeMap<&'static str, BTreeMap<String, u64>> = BTreeMap::new();
@@ -148,7 +148,7 @@ impl Summary {
         }
     }
 
-    /// Returns a measure over all cases, as a share; 0 of 0 where it is none.
+    /// Returns a measure over all cases as a rate. Returns 0 of 0 if it is no share.
     #[must_use]
     pub fn rate(&self, measure: &str) -> Rate {
         match self.measures.get(measure).and_then(|groups| groups.get("all")) {
@@ -209,7 +209,7 @@ fn dimension(group: &str) -> &str {
     group.split(' ').next().unwrap_or_default()
 }
 
-/// Adds one measure up: over all cases, then by group, sorted by dimension and name.
+/// Aggregates one measure: over all cases, then by group, sorted by dimension and name.
 fn by_group<'a>(measure: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> IndexMap<String, Figure> {
     let mut sums: BTreeMap<(&str, usize, &str), (Sum, bool)> = BTreeMap::new();
     for outcome in outcomes {
@@ -218,7 +218,7 @@ fn by_group<'a>(measure: &str, outcomes: impl Iterator<Item = &'a Outcome>) -> I
         if share.is_none() && number.is_none() {
             continue;
         }
-        // Numbers as names are sorted by value: the shorter ones come first.
+        // Numeric names are sorted by value, since shorter ones come first.
         let groups = outcome.groups.iter().map(|(dimension, name)| (*dimension, name.len(), &**name));
         for group in std::iter::once(("", 0, "all")).chain(groups) {
             let (sum, is_share) = sums.entry(group).or_default();

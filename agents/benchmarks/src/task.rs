@@ -1,4 +1,4 @@
-//! The trait of a benchmark, and one attempt of an agent at one of its cases.
+//! Owns the interface of a benchmark, and one attempt of an agent at a case.
 
 use diorama_baselines::Agent;
 use diorama_baselines::environment::{Budget, EnvironmentError, View};
@@ -6,14 +6,14 @@ use diorama_baselines::environment::{Budget, EnvironmentError, View};
 use crate::environment::{BenchmarkEnvironment, Counterpart};
 use crate::summary::{Measure, Outcome};
 
-/// A benchmark: how a case begins, and how an agent's work on it is measured.
+/// A benchmark: opens cases and measures agents' work on them.
 pub trait Benchmark: Send + Sync {
     /// A case.
     type Case: Send + Sync;
-    /// Answers the calls and words of an agent in a case.
+    /// Answers the agent's calls and messages in a case.
     type Counterpart: Counterpart;
 
-    /// Measures in the order of tables.
+    /// Measures, in the order of tables.
     const MEASURES: &'static [Measure];
 
     /// Returns the agent's first view of a case, and its counterpart.
@@ -23,7 +23,7 @@ pub trait Benchmark: Send + Sync {
     fn measure(&self, case: &Self::Case, done: &BenchmarkEnvironment<Self::Counterpart>) -> Outcome;
 }
 
-/// Has an agent work on a case.
+/// Runs an agent on a case.
 pub async fn attempt<B: Benchmark>(
     benchmark: &B,
     case: &B::Case,

@@ -1,5 +1,8 @@
-//! Owns the throughput bench: a thousand conversations at once against the scripted server, whose every reply takes 200 ms: prints the share of the ideal
-//! throughput, and the memory of the process (client and server together) after each fifth of the run.
+//! Owns the throughput bench: 1,000 concurrent conversations with the scripted server, which delays each
+//! reply by 200 ms.
+//!
+//! It prints the share of the ideal throughput, and the memory of the process (client and server together)
+//! after each fifth of the run.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a bench may end this way")]
 
@@ -18,10 +21,10 @@ use tokio::task::JoinSet;
 const CONVERSATIONS: usize = 1_000;
 const TURNS: u32 = 100;
 const DELAY: Duration = Duration::from_millis(200);
-/// Calls between two looks at the memory.
+/// Number of calls between two measurements of memory.
 const LOOK: u64 = CONVERSATIONS as u64 * TURNS as u64 / 5;
 
-/// The memory that is the process's own now, in MiB; absent where the system does not say.
+/// Returns the resident memory of the process in MiB, or none if the system does not report it.
 fn resident_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

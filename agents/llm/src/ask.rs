@@ -1,21 +1,21 @@
-//! Owns the one way to ask for a reply of a given form: ask, parse, and ask once more with what is wrong.
+//! Owns the request for a reply of a given form: it asks, parses, and asks once more with the error.
 
 use crate::chat::{ChatReply, ChatRequest, Message};
 use crate::error::ChatError;
 use crate::model::{BoxFuture, ChatModel};
 
-/// Sends a conversation to a model, and words what is wrong with a reply.
+/// Sends a conversation to a model, and writes the prompt for a repair.
 pub trait ReplySource: Send {
-    /// Error for which there is no reply at all.
+    /// Error if there is no reply at all.
     type Error: Send;
 
     /// Sends the messages and waits for the reply.
     fn send<'a>(&'a mut self, messages: &'a [Message]) -> BoxFuture<'a, Result<ChatReply, Self::Error>>;
 
-    /// Notes that a reply cannot be used. The default notes nothing.
+    /// Reports that a reply cannot be used. The default does nothing.
     ///
     /// # Errors
-    /// When the conversation has to end here.
+    /// Returns an error if the conversation has to end here.
     fn note_malformed(&mut self, _problem: &str) -> Result<(), Self::Error> {
         Ok(())
     }
@@ -23,7 +23,7 @@ pub trait ReplySource: Send {
     /// Returns the messages that send a reply back to the model.
     ///
     /// # Errors
-    /// When the prompt cannot be made.
+    /// Returns an error if the prompt cannot be made.
     fn repair(&self, problem: &str) -> Result<Vec<Message>, Self::Error>;
 }
 
@@ -31,11 +31,11 @@ pub trait ReplySource: Send {
 pub struct ModelSource<'a, R> {
     /// The model.
     pub model: &'a dyn ChatModel,
-    /// The request, whose messages are those of the conversation.
+    /// The request. Each attempt replaces its messages by those of the conversation.
     pub request: ChatRequest,
-    /// Returns the messages that send a reply back, with what is wrong with it.
+    /// Returns the messages that send a reply back to the model, with the given problem.
     pub repair: R,
-    /// Replies so far.
+    /// Number of replies so far.
     pub replies: u32,
 }
 
@@ -60,12 +60,13 @@ where
     }
 }
 
-/// Asks, and parses the reply. A reply that does not parse is sent back once with the error. `messages` grows by what is said.
+/// Asks a model, and parses its reply. If parsing fails, it sends the reply back once with the error. It
+/// appends each message to `messages`.
 ///
-/// The inner error says what is wrong with the second reply: that it was cut short or withheld, else the parser's error.
+/// The inner error describes the second reply: it was cut short or withheld, or the parser refused it.
 ///
 /// # Errors
-/// When the model gives no reply.
+/// Returns an error if the model gives no reply.
 pub async fn ask_and_repair<S: ReplySource, T>(
     source: &mut S,
     messages: &mut Vec<Message>,
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
     use crate::chat::FinishReason;
 
-    /// Gives replies in turn, and keeps what it is told of them.
+    /// Gives replies in turn, and keeps the reported problems.
     struct Script {
         replies: Vec<ChatReply>,
         noted: Vec<String>,
@@ -118,7 +119,7 @@ mod tests {
         }
     }
 
-    /// Asks for a number; returns the outcome, the complaints, and the length of the conversation.
+    /// Asks for a number. Returns the outcome, the reported problems, and the length of the conversation.
     async fn ask(replies: Vec<ChatReply>) -> (Result<Result<u64, String>, String>, Vec<String>, usize) {
         let mut source = Script { replies, noted: Vec::new() };
         let mut messages = vec![Message::user("A number?")];

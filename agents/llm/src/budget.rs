@@ -1,6 +1,7 @@
-//! Owns the one counter of a run's requests, tokens and cost: it reserves before a request is sent, and settles after it.
+//! Owns the counter of a run's requests, tokens and cost, which reserves tokens before a request and settles
+//! them after it.
 //!
-//! It counts whole tokens, and cost is computed from the sums, so the order of replies cannot change it.
+//! It counts whole tokens and computes the cost from the sums, so the order of replies cannot change it.
 
 use std::collections::BTreeMap;
 use std::pin::pin;
@@ -13,7 +14,8 @@ use crate::chat::{ChatReply, ChatRequest, Message, Usage};
 use crate::error::{BudgetExhausted, ChatError, SettingsError};
 use crate::model::ChatModel;
 
-/// Tokens that a chat template adds to a request, to each message, and to a list of tools: above those of known models.
+/// Tokens that a chat template adds to a request, to each message, and to a list of tools. The values exceed
+/// those of known models.
 const TEMPLATE_TOKENS: u64 = 64;
 const TEMPLATE_MESSAGE_TOKENS: u64 = 16;
 const TEMPLATE_TOOLS_TOKENS: u64 = 512;
@@ -36,7 +38,7 @@ impl Prices {
     }
 }
 
-/// Limits of a run; an absent one is no limit.
+/// Limits of a run. None means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct BudgetLimits {
     /// Tokens, input and output together.
@@ -50,19 +52,19 @@ pub struct BudgetLimits {
 pub struct UsageCounts {
     /// Requests that were sent, each attempt counted.
     pub calls: u64,
-    /// Sent requests of unknown cost: the reply was lost, or came without usage.
+    /// Requests of unknown cost: the reply was lost, or came without usage.
     pub unknown_calls: u64,
     /// Tokens that servers reported.
     pub usage: Usage,
-    /// Upper bound of the calls of unknown cost; the budget counts it as spent.
+    /// Upper bound of the tokens of those requests. The budget counts it as spent.
     pub unknown_usage: Usage,
-    /// Attempts after the first of a request.
+    /// Attempts after the first of each request.
     pub retries: u64,
-    /// Requests that an earlier run had sent without getting the reply, and that were sent again.
+    /// Requests that an earlier run sent without receiving a reply, and that this run sent again.
     pub repeats: u64,
-    /// Replies that came from the recording, without a call.
+    /// Replies that came from the recording, without a request.
     pub replayed: u64,
-    /// Tokens that those had taken when they were recorded; they are not spent again.
+    /// Tokens of those replies when they were recorded. This run does not spend them again.
     pub replayed_usage: Usage,
 }
 
@@ -77,11 +79,11 @@ pub struct UsageReport {
     pub before: Usage,
     /// Cost of the tokens that servers reported in this run.
     pub cost: f64,
-    /// Upper bound of the cost of the calls of unknown cost.
+    /// Upper bound of the cost of the requests of unknown cost.
     pub unknown_cost: f64,
 }
 
-/// Counter of a run that never lets it spend more than its limits.
+/// Counter of a run that keeps its spending within its limits.
 #[derive(Debug, Default)]
 pub struct RunBudget {
     limits: BudgetLimits,
@@ -109,10 +111,11 @@ impl State {
 }
 
 impl RunBudget {
-    /// Makes a counter. `before` is what an earlier part of the run has spent, as a [`Recording`](crate::Recording) knows it.
+    /// Makes a counter. `before` is the usage of an earlier part of the run, as
+    /// [`Recording::usage`](crate::Recording::usage) returns it.
     ///
     /// # Errors
-    /// When a limit or price is negative or not finite, or a limit on cost has no prices.
+    /// Returns an error if a limit or price is negative or not finite, or a limit on cost has no prices.
     pub fn new(limits: BudgetLimits, prices: Prices, before: Usage) -> Result<Arc<Self>, SettingsError> {
         let numbers = [
             ("the price of input", Some(prices.input)),
@@ -147,10 +150,11 @@ impl RunBudget {
         }
     }
 
-    /// Sends one request within the limits. Waits for requests in flight where their end may make room.
+    /// Sends one request within the limits. If it does not fit, it waits as long as requests in flight may
+    /// release tokens.
     ///
     /// # Errors
-    /// Those of the model, and [`ChatError::Exhausted`] when the request cannot fit.
+    /// Returns the model's errors, and [`ChatError::Exhausted`] if the request cannot fit.
     pub async fn send(&self, model: &dyn ChatModel, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let reservation = self.reserve(request).await?;
         let result = model.chat(request).await;
@@ -161,13 +165,14 @@ impl RunBudget {
     async fn reserve<'a>(&'a self, request: &'a ChatRequest) -> Result<Reservation<'a>, BudgetExhausted> {
         let most = max_usage(request);
         loop {
-            // Listening starts before the sums are read, so that no settlement in between is missed.
+            // The listener is registered before the sums are read, so that it misses no settlement in
+            // between.
             let mut settled = pin!(self.settled.notified());
             settled.as_mut().enable();
             {
                 let mut state = self.state();
                 let spent = self.before.plus(state.total.usage).plus(state.total.unknown_usage);
-                // A call that does not fit beside the settled calls never will.
+                // A request that does not fit beside the settled ones never will.
                 self.check(spent, most)?;
                 if self.check(spent.plus(state.reserved), most).is_ok() {
                     state.reserved = state.reserved.plus(most);
@@ -184,7 +189,7 @@ impl RunBudget {
         self.state().count(step, add);
     }
 
-    /// Checks that a call of at most `most` fits beside `taken`.
+    /// Checks that a request of at most `most` tokens fits beside `taken`.
     fn check(&self, taken: Usage, most: Usage) -> Result<(), BudgetExhausted> {
         let after = taken.plus(most);
         if let Some(max) = self.limits.max_tokens.filter(|max| after.total() > *max) {
@@ -203,12 +208,13 @@ impl RunBudget {
     }
 }
 
-/// Tokens set aside for one request. Dropped unsettled, as when the request is cancelled, they count as of unknown cost.
+/// Tokens reserved for one request. If it is dropped unsettled, as when the request is cancelled, its tokens
+/// count as of unknown cost.
 struct Reservation<'a> {
     budget: &'a RunBudget,
     step: &'a str,
     most: Usage,
-    /// Tokens that the request has spent, where known.
+    /// Tokens that the request has spent, if they are known.
     spent: Option<Usage>,
 }
 
@@ -220,7 +226,8 @@ impl Reservation<'_> {
 
 impl Drop for Reservation<'_> {
     fn drop(&mut self) {
-        // One lock for both: in between, the tokens would be neither reserved nor spent, and others would take them again.
+        // One lock covers both updates. Between two locks, the tokens would be neither reserved nor spent,
+        // and another request could take them.
         let mut state = self.budget.state();
         state.reserved.input_tokens -= self.most.input_tokens;
         state.reserved.output_tokens -= self.most.output_tokens;
@@ -241,8 +248,8 @@ impl Drop for Reservation<'_> {
 
 /// Returns an upper bound of the tokens of a request and its reply.
 ///
-/// A token of a byte-level vocabulary stands for at least one byte, so the bytes of the prompt bound its tokens; they are
-/// about four times as many. The surplus comes back with the reply.
+/// A token of a byte-level vocabulary stands for at least one byte, so the bytes of the prompt bound its
+/// tokens. The bound is about four times the usual count. The budget releases the surplus after the reply.
 pub fn max_usage(request: &ChatRequest) -> Usage {
     let bytes = |text: &str| text.len() as u64;
     let messages = request.messages.iter().map(|message| {

@@ -12,7 +12,7 @@ use crate::extract::{NoJson, json_in};
 pub struct Identity {
     /// Model, as the server names it.
     pub model: String,
-    /// How JSON is asked for.
+    /// Way of requesting JSON.
     pub json_mode: JsonMode,
 }
 
@@ -31,7 +31,7 @@ pub enum JsonMode {
 }
 
 impl JsonMode {
-    /// Returns what to do when the server does not take this mode.
+    /// Returns the advice for the user of a server that refuses this mode.
     pub(crate) const fn advice(self) -> &'static str {
         match self {
             Self::JsonSchema => {
@@ -67,7 +67,7 @@ pub enum MaxTokensField {
     None,
 }
 
-/// Part of a run that makes a request. Equal prompts of two origins have replies of their own.
+/// Part of a run that makes a request. Equal prompts of two origins get separate replies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestOrigin {
     /// Step of the pipeline, or role of an agent.
@@ -93,7 +93,7 @@ pub struct ChatRequest {
     pub messages: Vec<Message>,
     /// Tools that the model may call.
     pub tools: Vec<Tool>,
-    /// Form of the answer, where it is to be JSON.
+    /// Form of the answer, if it must be JSON.
     pub schema: Option<OutputSchema>,
     /// Length of the reply and temperature.
     pub sampling: Sampling,
@@ -115,21 +115,21 @@ pub enum Message {
         /// The text.
         content: String,
     },
-    /// Words of the user.
+    /// Message of the user.
     User {
         /// The text.
         content: String,
     },
-    /// Words and calls of the model.
+    /// Message of the model: text, calls, or both.
     Assistant {
-        /// The text; empty where it only called.
+        /// The text. It is empty if the message has only calls.
         content: String,
-        /// Its calls.
+        /// The calls.
         tool_calls: Vec<ToolCall>,
     },
     /// Result of a call.
     Tool {
-        /// The call that this answers.
+        /// Id of the call that this message answers.
         tool_call_id: String,
         /// The reply.
         content: String,
@@ -165,7 +165,7 @@ pub struct ToolCall {
     pub id: String,
     /// The tool.
     pub name: String,
-    /// The arguments as the model wrote them: JSON text, if it kept to the protocol.
+    /// The arguments as the model wrote them: JSON text, if the model kept to the protocol.
     pub arguments: String,
 }
 
@@ -183,7 +183,7 @@ pub struct Tool {
 /// The form of a JSON answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputSchema {
-    /// A name of letters, digits, `_` and `-`, as servers ask for one.
+    /// A name of letters, digits, `_` and `-`, which servers require.
     pub name: String,
     /// JSON Schema.
     pub schema: Json,
@@ -192,40 +192,40 @@ pub struct OutputSchema {
 /// Length of the reply and temperature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sampling {
-    /// Most tokens of a reply, reasoning included. A budget reserves it.
+    /// Maximum number of tokens of a reply, reasoning included. A budget reserves it.
     pub max_reply_tokens: u32,
-    /// From 0 (the likeliest token) to 2; the server's own value when absent.
+    /// From 0 (the likeliest token) to 2. None leaves it to the server.
     pub temperature: Option<f64>,
 }
 
 impl Sampling {
-    /// Leaves all but the length to the server.
+    /// Makes settings with a maximum length, which leave the temperature to the server.
     pub fn up_to(max_reply_tokens: u32) -> Self {
         Self { max_reply_tokens, temperature: None }
     }
 }
 
-/// The whole reply to one request.
+/// A whole reply to one request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChatReply {
-    /// The text exactly as it came; empty where the model only called tools.
+    /// The text exactly as it came. It is empty if the model only called tools.
     pub content: String,
-    /// The model's reasoning as it came, where the server gives it apart.
+    /// The model's reasoning as it came, if the server reports it in a field of its own.
     pub reasoning_content: Option<String>,
-    /// Why the model declined, where the server gives it apart.
+    /// The model's reason for a refusal, if the server reports it in a field of its own.
     pub refusal: Option<String>,
-    /// The calls that it makes.
+    /// Calls of the model.
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped.
+    /// Reason for which the reply ends.
     pub finish_reason: FinishReason,
-    /// Tokens, where the server reports them.
+    /// Tokens, if the server reports them.
     pub usage: Option<Usage>,
-    /// The model that answered, as reported.
+    /// Name of the model that answered, as the server reports it.
     pub model: String,
 }
 
 impl ChatReply {
-    /// Makes a reply of text alone.
+    /// Makes a reply that has only text.
     pub fn text(content: impl Into<String>) -> Self {
         Self {
             content: content.into(),
@@ -238,12 +238,12 @@ impl ChatReply {
         }
     }
 
-    /// Finds the JSON of the reply, in prose and code fences too.
+    /// Returns the JSON of the reply, which may stand in prose or in a code fence.
     pub fn json(&self) -> Result<Json, NoJson> {
         json_in(&self.content)
     }
 
-    /// Returns the words without reasoning in tags; those of a refusal where the model declines.
+    /// Returns the text without reasoning in tags, or the text of a refusal if the model declines.
     pub fn spoken(&self) -> String {
         let text = match self.content.rfind("</think>") {
             Some(at) => self.content[at + "</think>".len()..].trim(),
@@ -255,10 +255,10 @@ impl ChatReply {
         }
     }
 
-    /// Checks that the reply came to its own end.
+    /// Checks that the model finished its reply.
     ///
     /// # Errors
-    /// When it was cut short or withheld.
+    /// Returns an error if the reply was cut short or withheld.
     pub fn check_complete(&self) -> Result<(), String> {
         match self.finish_reason {
             FinishReason::Length => Err("the reply was cut short at its longest length".to_owned()),
@@ -268,15 +268,15 @@ impl ChatReply {
     }
 }
 
-/// Why a reply ends.
+/// Reason for which a reply ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// The model was done.
+    /// The model finished.
     Stop,
-    /// The longest length was reached.
+    /// The reply reached its maximum length.
     Length,
-    /// It calls tools.
+    /// The model calls tools.
     ToolCalls,
     /// The server withheld the rest.
     ContentFilter,
@@ -294,12 +294,12 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Adds the two.
+    /// Returns the sum of input and output tokens.
     pub fn total(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
 
-    /// Joins two counts.
+    /// Returns the sum of two counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

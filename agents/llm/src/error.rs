@@ -1,4 +1,4 @@
-//! Owns the errors of requests and of settings: what a failed request has cost, and whether another attempt may succeed.
+//! Owns the errors of requests and of settings, with the tokens that a failed request has spent.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 use crate::chat::{JsonMode, RequestOrigin, Usage};
 use crate::recording::RecordingError;
 
-/// Reasons for which a request has no reply. No message holds a key.
+/// The reason for which a request has no reply. No message holds a key.
 #[derive(Debug, thiserror::Error)]
 pub enum ChatError {
-    /// The server refuses the request and would refuse it again.
+    /// The server refuses the request, and would refuse it again.
     #[error("the server at {url} answered {status} ({said}), expected a chat completion; {advice}")]
     Refused {
         /// HTTP status.
         status: u16,
         /// URL of the request.
         url: String,
-        /// The server's own words, shortened.
+        /// The server's message, shortened.
         said: String,
         /// Advice to the user.
         advice: &'static str,
     },
-    /// The server refuses a request in a JSON mode that it has never answered in.
+    /// The server refuses a request in a JSON mode in which it has never answered.
     #[error(
         "the server at {url} answered {status} ({said}) to a request with --json-mode {mode}, expected a chat completion; {}",
         mode.advice()
@@ -31,7 +31,7 @@ pub enum ChatError {
         status: u16,
         /// URL of the request.
         url: String,
-        /// The server's own words, shortened.
+        /// The server's message, shortened.
         said: String,
         /// JSON mode of the request.
         mode: JsonMode,
@@ -41,33 +41,33 @@ pub enum ChatError {
     Failing {
         /// HTTP status.
         status: u16,
-        /// The server's own words, shortened.
+        /// The server's message, shortened.
         said: String,
         /// Advice to the user.
         advice: &'static str,
         /// Wait that the server asks for.
         retry_after: Option<Duration>,
     },
-    /// No connection to the server; the request was not sent.
+    /// The client cannot connect to the server. The request was not sent.
     #[error("no connection to {url} ({cause}); check that the server runs and that the base URL is right")]
     Unreachable {
         /// URL of the request.
         url: String,
-        /// Cause, as the operating system says it.
+        /// Cause, as the operating system reports it.
         cause: String,
     },
-    /// The reply did not arrive whole, or is no chat completion; its tokens may have been spent.
+    /// The reply did not arrive whole, or is no chat completion. Its tokens may have been spent.
     #[error("{found}")]
     LostReply {
-        /// Found and expected reply, and advice to the user.
+        /// Description of the found and the expected reply, with advice to the user.
         found: String,
-        /// Usage that the server reports nevertheless.
+        /// Usage, if the server reports it nevertheless.
         usage: Option<Usage>,
     },
     /// All attempts have failed.
     #[error("given up after {attempts} attempt{}; the last: {last}", if *attempts == 1 { "" } else { "s" })]
     GaveUp {
-        /// Attempts, the first counted.
+        /// Number of attempts, the first included.
         attempts: u32,
         /// Error of the last attempt.
         last: Box<ChatError>,
@@ -106,7 +106,7 @@ impl ChatError {
         }
     }
 
-    /// Returns whether another attempt may succeed.
+    /// Returns true if another attempt may succeed.
     pub fn is_retryable(&self) -> bool {
         matches!(
             self,
@@ -117,12 +117,12 @@ impl ChatError {
         )
     }
 
-    /// Returns whether the server calls the request wrong (400).
+    /// Returns true if the server calls the request wrong (400).
     pub(crate) const fn is_bad_request(&self) -> bool {
         matches!(self, Self::Refused { status: 400, .. } | Self::JsonModeRefused { status: 400, .. })
     }
 
-    /// Returns the tokens that the failed request has spent; none where they are not known.
+    /// Returns the tokens that the failed request has spent, or none if they are unknown.
     pub(crate) fn usage(&self) -> Option<Usage> {
         match self {
             Self::LostReply { usage, .. } => *usage,
@@ -134,7 +134,7 @@ impl ChatError {
 /// The budget has no room for a request.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BudgetExhausted {
-    /// Tokens are used up.
+    /// The tokens are used up.
     #[error(
         "the budget of {max} tokens has {left} left, and the next call may take {needed}; raise it and resume"
     )]
@@ -143,10 +143,10 @@ pub enum BudgetExhausted {
         max: u64,
         /// Tokens that are left.
         left: u64,
-        /// Upper bound of the call.
+        /// Upper bound of the tokens of the request.
         needed: u64,
     },
-    /// Money is used up.
+    /// The money is used up.
     #[error(
         "the budget of {max} has {left:.6} left, and the next call may cost {needed:.6}; raise it and resume"
     )]
@@ -155,7 +155,7 @@ pub enum BudgetExhausted {
         max: f64,
         /// Money that is left.
         left: f64,
-        /// Upper bound of the call.
+        /// Upper bound of the cost of the request.
         needed: f64,
     },
 }
@@ -166,7 +166,7 @@ pub enum SettingsError {
     /// The base URL cannot be called.
     #[error("the base URL is {found}; expected a server such as http://127.0.0.1:8000/v1")]
     BaseUrl {
-        /// Fault of the URL.
+        /// Description of the problem with the URL.
         found: String,
     },
     /// The key does not fit into a header.
@@ -174,13 +174,13 @@ pub enum SettingsError {
         "the key holds characters that no header can carry; expected printable ASCII, as the provider shows it"
     )]
     Key,
-    /// The HTTP client cannot be made, as when the machine has no certificates.
+    /// The HTTP client cannot be made, for example because the machine has no certificates.
     #[error("no HTTP client ({cause}); check the machine's certificates")]
     Client {
-        /// Cause, as the HTTP client says it.
+        /// Cause, as the HTTP client reports it.
         cause: String,
     },
-    /// A price or limit is no usable number.
+    /// A price or limit is negative or not finite.
     #[error("{what} is {found}; expected a finite number of 0 or more")]
     Number {
         /// Name of the setting.
@@ -188,7 +188,7 @@ pub enum SettingsError {
         /// Its value.
         found: f64,
     },
-    /// A limit on cost has no prices.
+    /// A limit on cost lacks prices.
     #[error("a bound on cost needs prices; give those of a million input and output tokens")]
     NoPrices,
 }

@@ -1,4 +1,4 @@
-//! Owns the search for JSON in the words of a model: alone, in a code fence, or inside prose.
+//! Owns the search for JSON in a model's text: alone, in a code fence, or inside prose.
 
 use serde_json::Value as Json;
 
@@ -6,15 +6,15 @@ use serde_json::Value as Json;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{found}, expected one JSON object; ask again with this message, or with another response format")]
 pub struct NoJson {
-    /// The words that were found instead, shortened.
+    /// Start of the text that was found instead.
     pub found: String,
 }
 
 /// Finds the JSON of a reply.
 ///
-/// Text that is JSON as a whole is taken whole. Otherwise reasoning in `<think>` tags is passed over, then the first code fence
-/// whose content is an object or a list is taken, then the longest object in the prose, then the longest list. Where a value
-/// is cut short or broken, nothing inside it is taken for the answer.
+/// It takes the whole text if that is JSON. Otherwise it skips reasoning in `<think>` tags. It then tries in
+/// turn: the first code fence that holds an object or a list, the longest object in the prose, the longest
+/// list. It never takes a value from inside another that is cut short or broken.
 ///
 /// ```
 /// let reply = "Here it is:\n```json\n{\"name\": \"Ana\"}\n```\nAnything else?";
@@ -32,7 +32,7 @@ pub fn json_in(text: &str) -> Result<Json, NoJson> {
     fenced(said).or_else(|| longest(said)).ok_or_else(|| NoJson { found: describe(said) })
 }
 
-/// Returns the text after the reasoning in tags; an opening tag that is never closed leaves nothing.
+/// Returns the text after the reasoning in tags. If no tag closes the reasoning, it returns an empty text.
 fn after_thinking(text: &str) -> &str {
     match text.rfind("</think>") {
         Some(at) => &text[at + "</think>".len()..],
@@ -45,7 +45,7 @@ fn fenced(text: &str) -> Option<Json> {
     ["```", "~~~"].into_iter().find_map(|fence| {
         let mut parts = text.split(fence).skip(1).step_by(2);
         parts.find_map(|part| {
-            // The language stands on the line of the fence, or right before the value.
+            // Models write the language on the line of the fence, or right before the value.
             let start = part.find(['{', '['])?;
             let info = part[..start].trim();
             let value = serde_json::from_str::<Json>(part[start..].trim()).ok()?;
@@ -55,7 +55,7 @@ fn fenced(text: &str) -> Option<Json> {
 }
 
 fn longest(text: &str) -> Option<Json> {
-    // Their lengths, and the values.
+    // The longest object and the longest list so far, with their lengths in bytes.
     let mut object: Option<(usize, Json)> = None;
     let mut list: Option<(usize, Json)> = None;
     let mut at = 0;
@@ -78,7 +78,7 @@ fn longest(text: &str) -> Option<Json> {
     object.or(list).map(|(_, value)| value)
 }
 
-/// Returns whether a bracket begins a value rather than an aside in the prose, as in "{name}" or "[sic]".
+/// Returns true if a bracket begins a value rather than an aside in prose, as in "{name}" or "[sic]".
 fn begins_a_value(text: &str) -> bool {
     let next = text[1..].trim_start().chars().next();
     if text.starts_with('{') { next == Some('"') } else { matches!(next, Some('"' | '{' | '[')) }

@@ -1,4 +1,5 @@
-//! Owns chat models behind servers that speak OpenAI's protocol: one request, one reply, no second attempt.
+//! Owns models behind servers that speak OpenAI's protocol. It sends a request once and never retries a
+//! failure.
 
 mod body;
 mod endpoint;
@@ -17,7 +18,7 @@ use crate::error::{ChatError, SettingsError};
 use crate::model::{BoxFuture, ChatModel};
 use crate::secret::Secret;
 
-/// Longest body that is read: far above any reply, so that a broken server cannot fill the memory.
+/// Maximum length of a body in bytes, far above any reply, so that a broken server cannot fill the memory.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Address of a model and settings of its requests.
@@ -27,17 +28,18 @@ pub struct HttpSettings {
     pub base_url: String,
     /// Model, as the server names it.
     pub model: String,
-    /// How JSON is asked for.
+    /// Way of requesting JSON.
     pub json_mode: JsonMode,
-    /// The field that bounds replies. None: `max_tokens`, or `max_completion_tokens` where the server refuses that and takes
-    /// this (400, before its first reply).
+    /// The field that bounds replies. None means `max_tokens`. If the server refuses that field with 400
+    /// before its first reply, and accepts `max_completion_tokens`, the model uses the latter.
     pub max_tokens_field: Option<MaxTokensField>,
-    /// Longest time from connecting to the end of a reply.
+    /// Maximum time from connecting to the end of a reply.
     pub timeout: Duration,
 }
 
 impl HttpSettings {
-    /// Makes settings with JSON mode `json_schema`, a timeout of ten minutes, and the field of lengths left open.
+    /// Makes settings with JSON mode `json_schema`, a timeout of ten minutes, and no fixed field for the
+    /// length.
     pub fn new(base_url: impl Into<String>, model: impl Into<String>) -> Self {
         let (base_url, model) = (base_url.into(), model.into());
         let timeout = Duration::from_secs(600);
@@ -53,17 +55,17 @@ pub struct HttpModel {
     key: Option<Secret>,
     identity: Identity,
     timeout: Duration,
-    /// Set by the first reply in the JSON mode: refusals after it have other causes.
+    /// True after the first reply in the JSON mode. Later refusals have other causes.
     json_mode_works: AtomicBool,
-    /// The field that bounds replies, once it is known.
+    /// The field that bounds replies, after the first reply.
     max_tokens_field: OnceLock<MaxTokensField>,
 }
 
 impl HttpModel {
-    /// Makes a model; nothing is sent yet. Local servers need no key.
+    /// Makes a model without sending a request. Local servers need no key.
     ///
     /// # Errors
-    /// When the base URL or the key cannot be used, or no HTTP client can be made.
+    /// Returns an error if the base URL or the key cannot be used, or no HTTP client can be made.
     pub fn new(settings: HttpSettings, key: Option<Secret>) -> Result<Self, SettingsError> {
         let url = endpoint::chat_completions(&settings.base_url)?;
         let mut headers = HeaderMap::new();
@@ -74,7 +76,8 @@ impl HttpModel {
             value.set_sensitive(true);
             headers.insert(AUTHORIZATION, value);
         }
-        // A redirect would turn the request into a GET, or take the key elsewhere. No proxy is taken from the environment.
+        // A redirect would turn the request into a GET, or send the key to another server. The environment
+        // sets no proxy.
         let builder =
             Client::builder().default_headers(headers).redirect(redirect::Policy::none()).no_proxy();
         let client = builder.build().map_err(|error| SettingsError::Client { cause: cause(error) })?;
@@ -85,7 +88,8 @@ impl HttpModel {
         Ok(Self { client, url, key, identity, timeout, json_mode_works, max_tokens_field })
     }
 
-    /// Sends a request. Until a reply has come, one that is refused is sent again with the other field of lengths.
+    /// Sends a request. Before the first reply, it sends a refused request again with the other field for the
+    /// length.
     async fn send(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
         let decided = self.max_tokens_field.get();
         let field = decided.copied().unwrap_or(MaxTokensField::MaxTokens);
@@ -100,7 +104,8 @@ impl HttpModel {
         };
         let field = MaxTokensField::MaxCompletionTokens;
         match self.send_with(field, request).await {
-            // A server that names the field means it: what it says next has another cause.
+            // A server that refused the field would name it. This refusal has another cause, so the first
+            // error is reported.
             Err(other) if other.is_bad_request() && !error.to_string().contains("max_tokens") => Err(error),
             Ok(reply) => {
                 self.max_tokens_field.get_or_init(|| field);
@@ -124,13 +129,13 @@ impl HttpModel {
             return reply::parse(&text);
         }
         let retry_after = retry_after(response.headers());
-        // The words of a refusal are a help; without them the status still says enough.
+        // The text of a refusal helps the user. If it cannot be read, the status still explains the failure.
         let refusal = reply::refusal(&self.text(response).await.unwrap_or_default());
         let suspect_format = has_format && !self.json_mode_works.load(Relaxed);
         Err(self.error(status, refusal, retry_after, suspect_format))
     }
 
-    /// Makes the error of a status. `suspect_format` says that the JSON mode may be the cause.
+    /// Makes the error of a status. `suspect_format` is true if the JSON mode may be the cause.
     fn error(
         &self,
         status: u16,
@@ -140,7 +145,7 @@ impl HttpModel {
     ) -> ChatError {
         let (said, url, mode) = (refusal.said, self.url.to_string(), self.identity.json_mode);
         let advice = match status {
-            // Some servers fail on a response format that they do not know.
+            // Some servers return an error for a response format that they do not know.
             400 | 422 | 500 | 501 if suspect_format => {
                 return ChatError::JsonModeRefused { status, url, said, mode };
             }
@@ -164,7 +169,7 @@ impl HttpModel {
         ChatError::Refused { status, url, said, advice }
     }
 
-    /// Reads a body to its end, without the key.
+    /// Reads a body to its end, and removes the key from it.
     async fn text(&self, mut response: Response) -> Result<String, ChatError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|error| self.make_transport_error(error))? {
@@ -181,7 +186,8 @@ impl HttpModel {
     }
 
     fn make_transport_error(&self, error: reqwest::Error) -> ChatError {
-        // A time-out while connecting is also one of connecting: then nothing was sent.
+        // reqwest also calls a timeout during the connection a connection error. In that case no request was
+        // sent.
         if error.is_connect() {
             return ChatError::Unreachable { url: self.url.to_string(), cause: cause(error) };
         }
@@ -206,7 +212,7 @@ impl ChatModel for HttpModel {
     }
 }
 
-/// Returns the innermost cause: reqwest's own message repeats the URL and says little.
+/// Returns the innermost cause, because reqwest's own message repeats the URL and omits the cause.
 fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut cause: &dyn Error = &error;
@@ -216,7 +222,8 @@ fn cause(error: reqwest::Error) -> String {
     cause.to_string()
 }
 
-/// Returns the wait that a server asks for: a number of seconds, or a date that is compared with the server's own clock.
+/// Returns the wait that a server asks for: a number of seconds, or a date, compared with the server's own
+/// clock.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse::<u64>() {

@@ -1,8 +1,10 @@
-//! Chat models: what is sent to them and comes back, over any OpenAI-compatible server, from a recording, or from a script.
+//! Owns chat models: their requests and replies, over any OpenAI-compatible server, from a recording, or from
+//! a script.
 //!
-//! [`HttpModel`] makes one request. [`RetryingModel`] sends it within a [`RunBudget`], at most so many at a time, and again where
-//! that can help. [`RecordedModel`] never asks again for a reply it has. [`connect`] puts the first two together, and
-//! [`ask_and_repair`] asks for replies of a given form. The crate never reads the environment or the machine's clock.
+//! [`HttpModel`] sends one request. [`RetryingModel`] sends it within a [`RunBudget`], bounds the requests in
+//! flight, and retries failures that may pass. [`RecordedModel`] never asks again for a reply that it has.
+//! [`connect`] combines the first two, and [`ask_and_repair`] asks for replies of a given form. The crate
+//! never reads the environment or the machine's clock.
 
 mod ask;
 mod budget;
@@ -36,10 +38,10 @@ pub use self::retry::{RetrySettings, RetryingModel};
 pub use self::scripted::ScriptedModel;
 pub use self::secret::Secret;
 
-/// Makes a model that sends requests again where that can help, and keeps to a budget.
+/// Makes a model that retries failures that may pass, and keeps within a budget.
 ///
-/// `max_in_flight` bounds the requests that wait for a reply at the same time. Wrap the result in [`RecordedModel`] to keep
-/// the replies.
+/// `max_in_flight` bounds the requests that wait for a reply at the same time. Wrap the result in
+/// [`RecordedModel`] to keep the replies.
 ///
 /// ```no_run
 /// use std::{num::NonZeroUsize, sync::Arc};
@@ -64,7 +66,7 @@ pub use self::secret::Secret;
 /// ```
 ///
 /// # Errors
-/// When the settings or the key cannot be used.
+/// Returns an error if the settings or the key cannot be used.
 pub fn connect(
     settings: HttpSettings,
     retries: RetrySettings,

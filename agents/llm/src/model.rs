@@ -1,4 +1,4 @@
-//! Owns the one trait of everything that answers chat requests.
+//! Owns the trait of all models that answer chat requests.
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Owns the two layers that answer from a recording: one that asks for missing replies, and one that never asks.
+//! Owns the two layers that answer from a recording: one asks a model for missing replies, the other fails.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::error::ChatError;
 use crate::model::{BoxFuture, ChatModel};
 use crate::recording::{Recording, RequestKey};
 
-/// A model that is asked only for replies that its recording lacks; whole replies are recorded.
+/// A model that is called only for replies that its recording lacks. It records each whole reply.
 #[derive(Debug)]
 pub struct RecordedModel<M> {
     inner: M,
@@ -17,7 +17,7 @@ pub struct RecordedModel<M> {
 }
 
 impl<M: ChatModel> RecordedModel<M> {
-    /// Puts a recording before a model. Replayed replies and repeated calls are counted in the budget.
+    /// Wraps a model. The budget counts replayed replies and repeated calls.
     pub fn new(inner: M, recording: Arc<Recording>, budget: Arc<RunBudget>) -> Self {
         Self { inner, recording, budget }
     }
@@ -36,7 +36,8 @@ impl<M: ChatModel> RecordedModel<M> {
             self.budget.count(&origin.step, |counts| counts.repeats += 1);
         }
         match self.inner.chat(request).await {
-            // Written without yielding to other tasks, so that no cancellation comes between the reply and the disk.
+            // Recording does not yield to other tasks, so no cancellation can come between the reply and the
+            // disk.
             Ok(reply) => Ok(self.recording.record(&key, origin, reply)?),
             Err(error) => {
                 self.recording.mark_failed(&key)?;
@@ -56,7 +57,7 @@ impl<M: ChatModel> ChatModel for RecordedModel<M> {
     }
 }
 
-/// A model that answers from a recording alone; a request that is not recorded fails.
+/// A model that answers only from a recording. Other requests fail.
 #[derive(Debug)]
 pub struct ReplayModel {
     identity: Identity,
@@ -65,7 +66,7 @@ pub struct ReplayModel {
 }
 
 impl ReplayModel {
-    /// Answers as the model of this identity did when the recording was made.
+    /// Makes a model with the identity of the recorded one.
     pub fn new(identity: Identity, recording: Arc<Recording>, budget: Arc<RunBudget>) -> Self {
         Self { identity, recording, budget }
     }
@@ -84,7 +85,7 @@ impl ChatModel for ReplayModel {
     }
 }
 
-/// Finds a recorded reply, and counts it as replayed.
+/// Returns a recorded reply, and counts it as replayed.
 fn replayed(
     recording: &Recording,
     key: &RequestKey,

@@ -1,8 +1,10 @@
-//! Owns recorded replies: lines of JSON in one file that only grows, so that a killed process loses no reply it has seen.
+//! Owns recorded replies: lines of JSON in a file that only grows, so that a killed process loses no received
+//! reply.
 //!
-//! A line says that a request is being sent, that it failed, or what came back. By the first, a resumed run knows which of its
-//! calls are repeats. A line leaves the process in one write before the reply is handed on; a cut last line is dropped when
-//! the file is opened. No line depends on the time. Replies stay on disk: memory holds about 80 bytes for each.
+//! A line says that a request is being sent, that it failed, or which reply came. The first kind tells a
+//! resumed run which of its calls are repeats. Each line is written in one call before the reply is returned.
+//! Opening the file drops a cut last line. No line depends on the time. Replies stay on disk: memory holds
+//! about 80 bytes for each.
 
 mod line;
 
@@ -29,13 +31,13 @@ pub struct RecordingError {
 /// Reasons for which a recording cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingFault {
-    /// The file system refuses.
+    /// The file system returns an error.
     #[error(transparent)]
     File(#[from] io::Error),
-    /// Another run has it open.
+    /// Another run has the file open.
     #[error("found it in use; wait for the other run, or give this one another file")]
     InUse,
-    /// A line, not the last, that this version does not write.
+    /// A line before the last one does not match the format of this version.
     #[error("line {line}: {found}; expected version {VERSION}; give another file, or restore this one")]
     Damaged {
         /// Line number, from 1; 0 for a line that changed after the file was opened.
@@ -62,7 +64,7 @@ struct State {
     usage: Usage,
 }
 
-/// The run that sent a request which has no reply yet.
+/// The run that sent a request that has no reply yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sender {
     EarlierRun,
@@ -80,7 +82,8 @@ impl Recording {
     /// Opens a recording, or makes one. A cut last line is dropped.
     ///
     /// # Errors
-    /// When the file cannot be read, is open in another run, or is no recording of this version.
+    /// Returns an error if the file cannot be read, is open in another run, or is no recording of this
+    /// version.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, RecordingError> {
         let path = path.into();
         let state = State::open(&path).map_err(|fault| RecordingError { path: path.clone(), fault })?;
@@ -97,20 +100,20 @@ impl Recording {
         self.state().usage
     }
 
-    /// Finds a reply.
+    /// Returns the reply of a key, if it is recorded.
     ///
     /// # Errors
-    /// When the file cannot be read.
+    /// Returns an error if the file cannot be read.
     pub fn find(&self, key: &RequestKey) -> Result<Option<ChatReply>, RecordingError> {
         let mut state = self.state();
         let Some(span) = state.replies.get(key).copied() else { return Ok(None) };
         state.read(span).map(Some).map_err(|fault| self.error(fault))
     }
 
-    /// Marks a request as sent. Returns whether an earlier run had sent it without getting its reply.
+    /// Marks a request as sent. Returns true if an earlier run sent it without receiving a reply.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn mark_sent(&self, key: &RequestKey, origin: &RequestOrigin) -> Result<bool, RecordingError> {
         let mut state = self.state();
         let earlier = state.unanswered.insert(*key, Sender::ThisRun);
@@ -121,10 +124,10 @@ impl Recording {
         Ok(earlier == Some(Sender::EarlierRun))
     }
 
-    /// Marks a request as failed, so that sending it again is no repeat.
+    /// Marks a request as failed, so that sending it again does not count as a repeat.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn mark_failed(&self, key: &RequestKey) -> Result<(), RecordingError> {
         let mut state = self.state();
         if state.unanswered.remove(key).is_some() {
@@ -133,10 +136,10 @@ impl Recording {
         Ok(())
     }
 
-    /// Records a reply. Returns the one that counts: the first that was recorded under the key.
+    /// Records a reply. Returns the first reply that was recorded under the key.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn record(
         &self,
         key: &RequestKey,
@@ -184,7 +187,7 @@ impl State {
         Ok(state)
     }
 
-    /// Reads all lines, and drops a last one that is not whole.
+    /// Reads all lines, and drops the last one if it is not whole.
     fn load(&mut self) -> Result<(), RecordingFault> {
         let mut reader = BufReader::new(self.file.try_clone()?);
         let mut text = Vec::new();
@@ -197,7 +200,7 @@ impl State {
             match line::parse(&text, number) {
                 Ok(line) => self.apply(line, Span { start: self.end, bytes }),
                 Err(found) => {
-                    // A loss of power may leave a last line that is there in length only.
+                    // After a loss of power, a last line may have its length but not its bytes.
                     if text.ends_with(b"\n") && (number == 1 || !reader.fill_buf()?.is_empty()) {
                         return Err(RecordingFault::Damaged { line: number, found });
                     }
@@ -229,7 +232,7 @@ impl State {
     fn append(&mut self, line: &Line) -> Result<Span, RecordingFault> {
         let text = line.text()?;
         if let Err(cause) = self.file.write_all(text.as_bytes()) {
-            // The written part of the line goes, so that the next one does not follow half of it.
+            // Removes the written part of the line, so that the next line does not follow half of it.
             self.file.set_len(self.end)?;
             return Err(cause.into());
         }
@@ -239,7 +242,7 @@ impl State {
     }
 
     fn read(&mut self, span: Span) -> Result<ChatReply, RecordingFault> {
-        // The file is open for appending: writes go to its end wherever reading has left it.
+        // The file is open for appending, so writes go to its end whatever the read position is.
         self.file.seek(SeekFrom::Start(span.start))?;
         let mut bytes = vec![0; span.bytes];
         self.file.read_exact(&mut bytes)?;

@@ -1,4 +1,5 @@
-//! Owns the layer that sends a request within the budget, at most so many at a time, and again after failures that pass.
+//! Owns the layer that sends a request within the budget, bounds the requests in flight, and retries failures
+//! that may pass.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -13,19 +14,20 @@ use crate::chat::{ChatReply, ChatRequest, Identity};
 use crate::error::ChatError;
 use crate::model::{BoxFuture, ChatModel};
 
-/// Longest wait that a server may ask for; a request is sent again after it even where the server asks for more.
+/// Maximum wait that a server can ask for. If it asks for more, the request is sent again after this time.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(120);
 
 /// Number and spacing of the attempts at one request.
 #[derive(Clone, Copy, Debug)]
 pub struct RetrySettings {
-    /// Attempts, the first counted.
+    /// Number of attempts, the first included.
     pub attempts: u32,
-    /// First wait; each further one is twice as long, and all are lengthened by up to their own length at random.
+    /// First wait. Each further wait is twice as long. Each is lengthened by a random part of up to its own
+    /// length.
     pub min_delay: Duration,
-    /// Longest wait before the random part is added.
+    /// Maximum wait before the random part is added.
     pub max_delay: Duration,
-    /// Told of the first failure after which a request is sent again, once for a model.
+    /// Called with the first failure after which a request is sent again, once for each model.
     pub on_first_failure: Option<fn(&ChatError)>,
 }
 
@@ -36,7 +38,7 @@ impl Default for RetrySettings {
     }
 }
 
-/// A model whose requests are bounded in number at a time, counted in a budget, and sent again where that can help.
+/// A model that bounds its requests in flight, counts them in a budget, and retries failures that may pass.
 #[derive(Debug)]
 pub struct RetryingModel<M> {
     inner: M,
@@ -59,8 +61,8 @@ impl<M: ChatModel> RetryingModel<M> {
     }
 
     async fn attempt(&self, request: &ChatRequest) -> Result<ChatReply, ChatError> {
-        // The semaphore is never closed; were it, requests would go unbounded rather than nowhere. Waiting for the next
-        // attempt holds no permit.
+        // The semaphore is never closed. If it were, requests would be unbounded rather than blocked. A
+        // request that waits for its next attempt holds no permit.
         let _permit = self.in_flight.acquire().await.ok();
         self.budget.send(&self.inner, request).await
     }
@@ -103,7 +105,7 @@ impl<M: ChatModel> ChatModel for RetryingModel<M> {
     }
 }
 
-/// Adds the wait that a server asks for. The delay stays, so that requests that were told the same do not return as one.
+/// Adds the wait that a server asks for. Keeping the random delay spreads requests that got the same wait.
 fn lengthened(delay: Duration, error: &ChatError) -> Duration {
     match error {
         ChatError::Failing { retry_after: Some(wait), .. } => delay + (*wait).min(MAX_RETRY_AFTER),

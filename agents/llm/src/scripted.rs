@@ -10,7 +10,7 @@ use crate::model::{BoxFuture, ChatModel};
 /// Function from a request and its number, from 0, to the answer.
 type Script = dyn Fn(&ChatRequest, usize) -> Result<ChatReply, ChatError> + Send + Sync;
 
-/// A model that answers from a script and keeps what it was sent.
+/// A model that answers from a script and keeps the requests.
 ///
 /// ```
 /// # use diorama_llm::{ChatModel, ChatReply, ChatRequest, Message, RequestOrigin, Sampling, ScriptedModel};

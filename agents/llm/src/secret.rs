@@ -2,28 +2,29 @@
 
 use std::fmt;
 
-/// Length in bytes. Shorter keys are placeholders that local servers want (`EMPTY`, `ollama`) and occur in ordinary text.
+/// Minimum length of a hidden key in bytes. Shorter keys are placeholders for local servers (`EMPTY`,
+/// `ollama`) and occur in ordinary text.
 const SHORTEST: usize = 8;
 
 /// Replacement of the key in texts.
 const HIDDEN: &str = "[key]";
 
-/// A key. It can be sent, and nothing else: it prints as `[key]` and cannot be serialised.
+/// A key. Only the HTTP header shows it: it prints as `[key]` and cannot be serialized.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a key; white space around it, as files and shells leave it, is dropped.
+    /// Makes a secret without the white space around the key, which files and shells add.
     pub fn new(key: impl AsRef<str>) -> Self {
         Self(key.as_ref().trim().to_owned())
     }
 
-    /// The key itself, for the one header that carries it.
+    /// Returns the key for the header that carries it.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
-    /// Takes the key out of a server's text, which may repeat it.
+    /// Replaces the key in a server's text, which may repeat it.
     pub(crate) fn hide(&self, text: String) -> String {
         if self.0.len() >= SHORTEST && text.contains(&self.0) { text.replace(&self.0, HIDDEN) } else { text }
     }

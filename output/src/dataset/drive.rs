@@ -1,7 +1,8 @@
-//! All pending files over several threads, in bounded memory.
+//! Drives all pending files over several threads, in bounded memory.
 //!
-//! A pool makes the rows of batches and their structured rows, and the calling thread writes them in row order. It only asks for a batch that is at
-//! most [`AHEAD`] batches per thread ahead of the first unwritten one, so a slow batch cannot make finished ones pile up.
+//! A pool makes batches of rows with their structured rows. The calling thread writes them in row order.
+//! Workers may be at most [`AHEAD`] batches per thread ahead of the writer, so finished batches do not pile
+//! up behind a slow one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -14,10 +15,10 @@ use super::file::{BatchRows, PreparedBatch};
 use super::writer::DatasetWriter;
 use crate::plan::Batch;
 
-/// Batches that a thread may be ahead of the writer.
+/// Maximum number of batches per thread ahead of the writer.
 const AHEAD: usize = 4;
 
-/// Why driving ended early.
+/// The reason for which the drive ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError<E> {
     /// A batch could not be made.
@@ -29,17 +30,18 @@ pub enum DriveError<E> {
     /// The threads cannot be started.
     #[error("cannot start the threads that make rows: {0}; give fewer")]
     Threads(#[from] ThreadPoolBuildError),
-    /// A thread that makes batches ended before its time.
+    /// A worker thread ended early.
     #[error("a thread ended before its batches were made")]
     Worker,
 }
 
 impl DatasetWriter {
-    /// Makes all pending files. `make` gives the rows of a batch from the batch alone, on any of `threads` threads;
-    /// `progress` hears on the calling thread, after each batch in row order, how many rows of this run are settled: written or exhausted.
+    /// Makes all pending files. `make` returns the rows of a batch as a function of the batch alone, on any
+    /// of `threads` threads. `progress` is called after each batch, in row order and on the calling thread,
+    /// with the number of settled rows. A row is settled if it is written or exhausted.
     ///
     /// # Errors
-    /// The first error of `make` or of a file. Files finished before it stay, and a run that resumes keeps them.
+    /// Returns the first error of `make` or of a file. Earlier files stay, and a resumed run keeps them.
     pub fn drive<E: Send>(
         &self,
         threads: usize,
@@ -55,7 +57,7 @@ impl DatasetWriter {
                 let (sender, receiver) = sync_channel(1);
                 let (make, ended) = (&make, &ended);
                 scope.spawn(move |_| {
-                    // Once the drive has ended nobody reads what is made.
+                    // After the drive has ended, batches are no longer needed.
                     if !ended.load(Relaxed) {
                         let _ = sender.send(make(batch).map(PreparedBatch::from));
                     }
@@ -76,7 +78,7 @@ impl DatasetWriter {
         })
     }
 
-    /// Writes the rows of all batches of the pending files, which come in order.
+    /// Writes the rows of all batches of the pending files. `next` returns them in order.
     fn write_pending<E>(
         &self,
         mut next: impl FnMut() -> Result<PreparedBatch, DriveError<E>>,

@@ -7,7 +7,7 @@ use crate::storage::StorageError;
 /// The folder of a run that is not complete.
 pub const PROGRESS: &str = ".progress";
 
-/// Why a dataset cannot be written.
+/// The reason for which a dataset cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum DatasetError {
     /// A file cannot be read or written.
@@ -16,7 +16,7 @@ pub enum DatasetError {
     /// Metadata at the location cannot be used.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
-    /// The location has something in it.
+    /// The location is not empty.
     #[error(
         "{place} is not empty (it holds `{found}`); choose a new one, or go on with an interrupted run by --resume"
     )]
@@ -26,7 +26,7 @@ pub enum DatasetError {
         /// One of the things in it.
         found: String,
     },
-    /// There is nothing to go on with.
+    /// The location has no interrupted run.
     #[error(
         "{place} holds `{found}` but no interrupted run, so there is nothing to resume; choose a new one"
     )]
@@ -36,10 +36,10 @@ pub enum DatasetError {
         /// One of the things in it.
         found: String,
     },
-    /// The output path is something else than a folder.
+    /// The output path is not a folder.
     #[error("{0} is a file, expected a folder")]
     NotAFolder(String),
-    /// Another process writes the location.
+    /// Another process is writing to the location.
     #[error("another process is writing {0}; wait for it, or choose another location")]
     Locked(String),
     /// The record that was just written cannot be read back.
@@ -58,10 +58,10 @@ pub enum DatasetError {
     Rows {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         source: WriteError,
     },
-    /// A batch's rows are not those of the plan.
+    /// The rows of a batch do not fit the plan.
     #[error("batch {batch} of {file}: {what}")]
     Batch {
         /// The file.
@@ -79,15 +79,15 @@ pub enum DatasetError {
         /// A description of the error.
         what: String,
     },
-    /// Files of the plan were not made.
+    /// The run has not made all files of the plan.
     #[error("{missing} of the run's files are not made yet, the first is {first}")]
     Unfinished {
-        /// How many.
+        /// Number of missing files.
         missing: usize,
-        /// The first.
+        /// The first missing file.
         first: String,
     },
-    /// A file that the run did not make, or not like this, is at the location.
+    /// The location has a file that the run did not make, or that has changed.
     #[error("{file}: {what}")]
     Changed {
         /// The file.
@@ -98,7 +98,7 @@ pub enum DatasetError {
 }
 
 impl DatasetError {
-    /// Returns true if another command line would help, and the same one never.
+    /// Returns true if only another command line can help.
     pub const fn is_usage(&self) -> bool {
         matches!(
             self,

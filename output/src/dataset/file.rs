@@ -1,4 +1,4 @@
-//! One file of rows: batches in, bytes out, in row order.
+//! Writes one file of rows, batch by batch, in row order.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,17 +24,17 @@ use crate::storage::{Cause, NewFile, StorageError};
 pub struct BatchRows {
     /// The batch's number.
     pub batch: u64,
-    /// Its rows, in row order. A row for which no attempt passed has none.
+    /// Its rows, in row order. Rows for which no attempt passed are missing.
     pub rows: Vec<Dialogue>,
-    /// Canonical JSON of worlds by their ids, those that its rows name among them. Others are not stored.
+    /// Canonical JSON of worlds by id. Those that no row names are not stored.
     pub worlds: BTreeMap<String, Arc<str>>,
     /// The funnel of the batch's tasks. The writer counts `written` and `exhausted`.
     pub funnel: Funnel,
-    /// The rows of the documents that they are made of; empty if the run has none.
+    /// The rows by document. Empty if the run has no documents.
     pub documents: RowsByDocument,
 }
 
-/// A batch with what the writer needs of its rows, made on the thread that made them.
+/// A batch with its structured rows and counts, which the worker thread calculates.
 #[derive(Clone, Debug)]
 pub struct PreparedBatch {
     pub(super) made: BatchRows,
@@ -64,15 +64,15 @@ pub struct FileWriter<'a> {
     writer: RowWriter<NewFile>,
     structured: RowWriter<NewFile>,
     structured_rows: u64,
-    /// `None` before the first world.
+    /// `None` until the first world is written.
     world_writer: Option<WorldWriter<NewFile>>,
-    /// Position in the plan's batches of the next one to write.
+    /// Index in the plan of the next batch to write.
     next: usize,
     ids: BTreeSet<String>,
     counts: Counts,
     funnel: Funnel,
     skeletons: BTreeSet<String>,
-    /// The hashes of its worlds.
+    /// The hashes of the file's worlds, by id.
     worlds: BTreeMap<String, String>,
     documents: RowsByDocument,
 }
@@ -81,7 +81,7 @@ impl DatasetWriter {
     /// Starts one of the [`pending`](DatasetWriter::pending) files.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// Returns an error if the file cannot be made.
     pub fn start_file<'a>(&'a self, plan: &'a FilePlan) -> Result<FileWriter<'a>, DatasetError> {
         let start = |name: &str, table| {
             let writer = RowWriter::new(self.storage.create(name)?, table);
@@ -109,7 +109,8 @@ impl FileWriter<'_> {
     /// Writes the rows of the next batch.
     ///
     /// # Errors
-    /// When the batch is another than the next of the file, a row does not fit, or the file cannot be written.
+    /// Returns an error if the batch is another than the next of the file, a row does not fit, or the file
+    /// cannot be written.
     pub fn submit(&mut self, batch: PreparedBatch) -> Result<(), DatasetError> {
         let number = batch.made.batch;
         let next = self.plan.batches.get(self.next).map(|batch| batch.index);
@@ -121,17 +122,17 @@ impl FileWriter<'_> {
         Ok(())
     }
 
-    /// The number of rows of a batch; 0 for a batch of another file.
+    /// Returns the number of rows of a batch, or 0 for a batch of another file.
     pub fn rows_of_batch(&self, batch: u64) -> u64 {
         let position = self.plan.batches.binary_search_by_key(&batch, |batch| batch.index).ok();
         let planned = position.and_then(|position| self.plan.batches.get(position));
         planned.map_or(0, |batch| batch.row_indexes.end - batch.row_indexes.start)
     }
 
-    /// Gives the finished file its name and notes it as done.
+    /// Renames the finished file to its final name and records it as done.
     ///
     /// # Errors
-    /// When batches are missing or the file cannot be written.
+    /// Returns an error if batches are missing or the file cannot be written.
     pub fn finish(self) -> Result<(), DatasetError> {
         if let Some(batch) = self.plan.batches.get(self.next) {
             return Err(self.refuse(batch.index, "is missing, expected all batches of the file"));
@@ -186,7 +187,7 @@ impl FileWriter<'_> {
         for (row, structured) in batch.rows.into_iter().zip(structured) {
             self.check(batch.batch, &row)?;
             let full_name = |name: &str| self.dataset.storage.full_name(name);
-            // A row without a structured form is left out of these, and counted by the difference.
+            // A row without a structured form is left out. The difference in counts shows it.
             if let Some(row) = structured {
                 self.structured_rows += 1;
                 let written = self.structured.write(row);
@@ -200,7 +201,7 @@ impl FileWriter<'_> {
         Ok(())
     }
 
-    /// Stores a world of a batch, unless the file has it.
+    /// Stores a world of a batch, unless the file has it already.
     fn write_world(&mut self, id: &str, canonical: &str) -> Result<(), DatasetError> {
         let refused = |what: &str| DatasetError::World { world: id.to_owned(), what: what.to_owned() };
         if !is_world_id(id) {
@@ -251,7 +252,7 @@ impl FileWriter<'_> {
     }
 }
 
-/// Gives a write error its file. An error of the storage is returned as it is.
+/// Adds the file to a write error. A storage error is returned unchanged.
 pub(super) fn at_file(source: WriteError, file: String) -> DatasetError {
     let WriteError::Parquet(ParquetError::External(inner)) = source else {
         return DatasetError::Rows { file, source };

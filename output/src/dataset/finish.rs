@@ -1,4 +1,4 @@
-//! The end of a run: card and manifest, or the marker of a shard.
+//! The end of a run: writes card and manifest, or the marker of a shard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::plan::Shard;
 use crate::storage::Storage;
 use crate::storage::local::PART;
 
-/// The remedy for a file that is not as its record says.
+/// The remedy for a file that differs from its record.
 const REMAKE: &str =
     "remove the marker of its shard under .progress and run the shard again, or go on with --resume";
 
@@ -21,7 +21,8 @@ impl DatasetWriter {
     /// Ends the run: writes card and manifest, or the shard's marker.
     ///
     /// # Errors
-    /// When files are missing, two files disagree about a world, or something cannot be written.
+    /// Returns an error if files are missing, two files disagree about a world, or something cannot be
+    /// written.
     pub fn finish(mut self) -> Result<Summary, DatasetError> {
         if let Some(summary) = self.complete.take() {
             return Ok(summary);
@@ -34,7 +35,7 @@ impl DatasetWriter {
         check_world_hashes(done.values())?;
         if self.shard == Shard::WHOLE {
             let manifest = assemble(&self.storage, Manifest::new(&self.run), done.values())?;
-            // The lock's file goes with the folder.
+            // Removing the folder also removes the lock file.
             self.lock = None;
             self.storage.remove_folder(PROGRESS)?;
             return Ok(Summary::of_manifest(&manifest));
@@ -52,8 +53,8 @@ impl DatasetWriter {
     }
 }
 
-/// Completes a manifest that has no files yet, and writes it with its card. Rows and worlds are not read: their sizes are
-/// compared with what was recorded when they were written.
+/// Adds the files to a manifest, and writes it with its card. Reads no rows and no worlds. Compares file
+/// sizes with the records instead.
 pub(crate) fn assemble<'a>(
     storage: &Storage,
     mut manifest: Manifest,
@@ -64,7 +65,7 @@ pub(crate) fn assemble<'a>(
     by_name.sort_by_key(|sidecar| &sidecar.file);
     let mut worlds: BTreeSet<&str> = BTreeSet::new();
     for (name, entry) in by_name.into_iter().flat_map(|sidecar| &sidecar.files) {
-        // A file of worlds that are all in earlier files is left out: a run over one world stores it once.
+        // A file whose worlds are all in earlier files is left out. So a run over one world stores it once.
         let is_new = entry.worlds.is_empty() || entry.worlds.iter().any(|id| !worlds.contains(id.as_str()));
         if is_new {
             worlds.extend(entry.worlds.iter().map(String::as_str));
@@ -91,8 +92,8 @@ pub(crate) fn assemble<'a>(
     Ok(manifest)
 }
 
-/// Compares the files that are there with those that the manifest will name. What a crash left under a temporary name,
-/// and files of worlds that the manifest leaves out, are removed; anything else that is missing, too much or of another size is an error.
+/// Compares the present files with those of the manifest. Removes temporary files of a crash, and world files
+/// that the manifest leaves out. A file that is missing, superfluous or of another size is an error.
 fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetError> {
     let mut missing: BTreeSet<&str> = manifest.files.keys().map(String::as_str).collect();
     for folder in ["data", "structured", "worlds"] {
@@ -121,7 +122,7 @@ fn check_listing(storage: &Storage, manifest: &Manifest) -> Result<(), DatasetEr
     }
 }
 
-/// Checks that no two files mean different worlds by the same id.
+/// Checks that each world id has the same hash in all files.
 pub(crate) fn check_world_hashes<'a>(
     sidecars: impl IntoIterator<Item = &'a Sidecar>,
 ) -> Result<(), DatasetError> {

@@ -1,5 +1,4 @@
-//! The files that a run keeps beside its rows until the dataset is complete: what the run is, the record of each
-//! finished file, and the marker of each finished shard.
+//! Records of an unfinished run: the run itself, each finished file, and each finished shard.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,7 +46,7 @@ pub struct Sidecar {
     pub schema_version: u32,
     /// The file's name below the folder.
     pub file: String,
-    /// What was written with it: the file, its structured rows and its worlds.
+    /// The files written with it: the file itself, its structured rows and its worlds.
     pub files: BTreeMap<String, FileEntry>,
     /// Counts over its rows.
     pub counts: Counts,
@@ -62,7 +61,8 @@ pub struct Sidecar {
     pub documents: RowsByDocument,
 }
 
-/// The marker of a finished shard: with those of all shards, a dataset is put together without reading rows.
+/// The marker of a finished shard. The markers of all shards suffice to complete a dataset without reading
+/// rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ShardRecord {
     /// Version of the columns.
@@ -98,17 +98,18 @@ impl RunRecord {
         }
     }
 
-    /// The record of a run that is not complete, if there is one.
+    /// Reads the record of an unfinished run, if there is one.
     pub(crate) fn read(storage: &Storage) -> Result<Option<Self>, MetadataError> {
         allow_missing(read_metadata(storage, RUN, ""))
     }
 
-    /// The first key in which another run differs, with both values: `` `seed` (found 1, expected 2) ``.
+    /// Returns the first key in which another run differs, with both values. Example: `` `seed` (found 1,
+    /// expected 2) ``.
     pub fn difference(&self, expected: &Self) -> Option<String> {
         self.difference_of_rows(expected).or_else(|| differ("shards", &self.shards, &expected.shards))
     }
 
-    /// The first key of its identity, or the number of dialogues, in which another run differs.
+    /// Returns the first difference in identity or in the number of dialogues.
     pub(super) fn difference_of_identity(&self, other: &Identity, rows: u64) -> Option<String> {
         let found = &self.identity;
         differ("engine version", &found.versions.engine, &other.versions.engine)
@@ -121,7 +122,7 @@ impl RunRecord {
             .or_else(|| differ("dialogues", &self.plan.rows, &rows))
     }
 
-    /// Like [`RunRecord::difference`], the number of shards apart.
+    /// The same as [`RunRecord::difference`], but ignores the number of shards.
     fn difference_of_rows(&self, expected: &Self) -> Option<String> {
         self.difference_of_identity(&expected.identity, expected.plan.rows)
             .or_else(|| differ("rows per batch", &self.plan.rows_per_batch, &expected.plan.rows_per_batch))
@@ -134,14 +135,14 @@ impl RunRecord {
 }
 
 impl Sidecar {
-    /// The name of a file's sidecar, below the location.
+    /// Returns the name of a file's sidecar, below the location.
     pub(crate) fn name(file: &FilePlan) -> String {
         let name = file.name.trim_start_matches("data/").trim_end_matches(".parquet");
         format!("{PROGRESS}/{name}.json")
     }
 
-    /// The sidecar of a file, if it has one that can be read. One that cannot is as good as none: its file is made
-    /// anew.
+    /// Reads the sidecar of a file. Returns none if it is missing or unreadable, and the file is then made
+    /// again.
     pub(crate) fn read(storage: &Storage, file: &FilePlan) -> Result<Option<Self>, DatasetError> {
         let Some(bytes) = storage.read(&Self::name(file), 256 << 20)? else { return Ok(None) };
         let sidecar: Option<Self> = serde_json::from_slice(&bytes).ok();
@@ -154,7 +155,7 @@ impl Sidecar {
         Ok(())
     }
 
-    /// Returns true if its files are still present with the same bytes.
+    /// Returns true if its files are present with the same bytes.
     pub(crate) fn holds(&self, storage: &Storage) -> Result<bool, DatasetError> {
         for (name, entry) in &self.files {
             if !is_plain(name) || storage.fingerprint(name)?.is_none_or(|found| !entry.is(&found)) {
@@ -166,7 +167,7 @@ impl Sidecar {
 }
 
 impl ShardRecord {
-    /// The name of a shard's marker, below the location.
+    /// Returns the name of a shard's marker, below the location.
     pub fn name(shard: Shard) -> String {
         format!("{PROGRESS}/{}.json", shard.file_stem())
     }
@@ -174,7 +175,7 @@ impl ShardRecord {
     /// Reads a shard's marker, if there is one, and checks that it is consistent in itself.
     ///
     /// # Errors
-    /// When it is not one of this version.
+    /// Returns an error if it is not one of this version.
     pub fn read(storage: &Storage, shard: Shard) -> Result<Option<Self>, MetadataError> {
         let name = Self::name(shard);
         let record: Option<Self> = allow_missing(read_metadata(storage, &name, ""))?;
@@ -213,7 +214,7 @@ fn differ<T: PartialEq + Serialize>(key: &str, found: &T, expected: &T) -> Optio
     (found != expected).then(|| format!("`{key}` (found {}, expected {})", show(found), show(expected)))
 }
 
-/// A value in a message: short, and `nothing` when there is none.
+/// Formats a value for a message: shortened, or `nothing` for null.
 fn show<T: Serialize>(value: &T) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
     if text == "null" {

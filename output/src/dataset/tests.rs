@@ -21,7 +21,7 @@ use crate::rows::samples::{sample, world_json};
 use crate::storage::local::PartFile;
 use crate::storage::{NewFile, Storage};
 
-/// 43 batches of 5 rows, 4 batches to a file: 10 train files and 2 test files.
+/// 43 batches of 5 rows, 4 batches per file: 10 train files and 2 test files.
 fn plan() -> Plan {
     let sizes = PlanSizes { rows: 212, rows_per_batch: 5, batches_per_file: 4 };
     Plan::new(sizes, |batch| if batch % 8 == 3 { Split::Test } else { Split::Train }).unwrap()
@@ -76,7 +76,7 @@ fn run(storage: &Storage, shard: &str, threads: usize) -> Summary {
     writer.finish().unwrap()
 }
 
-/// Every file of a place with the hash of its bytes.
+/// Returns the hash of every file at a location.
 fn bytes(storage: &Storage) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![String::new()];
@@ -94,7 +94,7 @@ fn bytes(storage: &Storage) -> BTreeMap<String, String> {
     files
 }
 
-/// A run in one process into a folder.
+/// Runs the whole dataset in one process into a folder.
 fn whole() -> (TempDir, BTreeMap<String, String>) {
     let folder = TempDir::new().unwrap();
     let storage = Storage::local(folder.path());
@@ -287,7 +287,7 @@ fn a_panic_while_a_batch_is_made_ends_the_drive() {
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(drive)).is_err());
 }
 
-/// `/dev/full` takes no byte: what a full disk says, without filling one.
+/// `/dev/full` accepts no byte, so it behaves like a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_named_and_leaves_no_half_file() {

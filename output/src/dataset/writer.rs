@@ -1,4 +1,4 @@
-//! Opens a location for a run, and keeps what of it is done.
+//! Opens a location for a run, and keeps the records of its finished files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,16 +12,17 @@ use crate::manifest::{Identity, Manifest, MetadataError, QUALITY, RunRecord, STE
 use crate::plan::{FilePlan, Plan, Shard};
 use crate::storage::{Lock, Storage};
 
-/// Times that a record is read before it counts as missing.
+/// Number of reads after which a record counts as missing.
 const READS: u32 = 5;
 const PAUSE_BETWEEN_READS: Duration = Duration::from_millis(100);
 
-/// How a location is opened.
+/// The options with which a location is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Which files are made. Shards of one run share a location, and always go on with what is there of their run.
+    /// The shard, which decides about the files to make. Shards of one run share a location and always
+    /// continue their run.
     pub shard: Shard,
-    /// The treatment of a location that is not empty, of a run that is not sharded.
+    /// The treatment of a location that is not empty, for runs without shards.
     pub start: Start,
 }
 
@@ -30,7 +31,7 @@ pub struct Options {
 pub enum Start {
     /// Refuse it.
     Fresh,
-    /// Go on with the run that it holds; an empty one is started.
+    /// Continue the run in the location, or start one if it is empty.
     Resume,
 }
 
@@ -41,10 +42,10 @@ pub struct DatasetWriter {
     pub(super) run: RunRecord,
     pub(super) shard: Shard,
     pub(super) plan: Plan,
-    /// Closing it ends the lock.
+    /// The lock file. Closing it releases the lock.
     pub(super) lock: Option<File>,
     pub(super) state: Mutex<State>,
-    /// The summary of a run that was complete when it was opened.
+    /// The summary of a run that was already complete.
     pub(super) complete: Option<Summary>,
 }
 
@@ -56,12 +57,12 @@ pub(super) struct State {
 impl DatasetWriter {
     /// Opens a location for a run.
     ///
-    /// A folder that does not exist is made. Files that an interrupted run of the same identity finished are kept
-    /// when their checksum still holds, all others are made anew. A run, or a shard, that is complete has nothing to do.
+    /// Creates a missing folder. Keeps files that an interrupted run of the same identity finished, if their
+    /// checksums hold, and makes all others again. A complete run or shard has no work left.
     ///
     /// # Errors
-    /// When the location is not empty and nothing is to be resumed, holds another run, or cannot be written. Nothing
-    /// in it is touched then.
+    /// Returns an error if the location is not empty and must not be resumed, has another run, or cannot be
+    /// written. The location is then unchanged.
     pub fn open(
         storage: Storage,
         identity: Identity,
@@ -89,7 +90,7 @@ impl DatasetWriter {
         if writer.complete.is_none() {
             writer.start()?;
         } else if shard == Shard::WHOLE {
-            // A run that was interrupted between its last file and the removal of this folder has left it.
+            // A run that was interrupted after its last file left this folder.
             writer.storage.remove_folder(PROGRESS)?;
         }
         Ok(writer)
@@ -100,7 +101,7 @@ impl DatasetWriter {
         &self.plan
     }
 
-    /// The files still to be made, in order.
+    /// Returns the files still to be made, in order.
     pub fn pending(&self) -> Vec<&FilePlan> {
         if self.complete.is_some() {
             return Vec::new();
@@ -109,11 +110,11 @@ impl DatasetWriter {
         self.plan.files_of(self.shard).filter(|file| !state.done.contains_key(&file.index)).collect()
     }
 
-    /// Stores the reports of the run's documents, which every shard must find to be the same. `documents.json` is made of them
-    /// when the run ends.
+    /// Stores the reports of the run's documents. Every shard must have the same ones. The end of the run
+    /// makes `documents.json` from them.
     ///
     /// # Errors
-    /// When another shard found something else, or they cannot be written.
+    /// Returns an error if another shard stored different reports, or if they cannot be written.
     pub fn put_reports(&self, reports: &[DocumentReport]) -> Result<(), DatasetError> {
         if self.complete.is_some() {
             return Ok(());
@@ -130,10 +131,10 @@ impl DatasetWriter {
         Err(DatasetError::OtherRun { place, difference: "the reports of its documents".to_owned() })
     }
 
-    /// Returns what a location holds of a run, if all of it, or of its shard, is there already.
+    /// Returns the summary of the run, or of its shard, if it is already complete.
     ///
     /// # Errors
-    /// When it holds another run, or anything where a new run is to start, or cannot be read.
+    /// Returns an error if the location has another run, is not empty for a new run, or cannot be read.
     pub fn finished(
         storage: &Storage,
         identity: &Identity,
@@ -162,7 +163,8 @@ impl DatasetWriter {
             Lock::Unsupported => None,
             Lock::Taken => return Err(DatasetError::Locked(place())),
         };
-        // Two runs may start at once: one of them writes the record, and each compares itself with what it reads back.
+        // Two runs may start at once. One of them writes the record, and each compares itself with the record
+        // it reads back.
         self.storage.write_new(RUN, &to_json(&self.run, RUN)?)?;
         let held = read_again(|| RunRecord::read(&self.storage))?;
         let held = held.ok_or_else(|| DatasetError::Unreadable(self.storage.full_name(RUN)))?;
@@ -184,34 +186,34 @@ impl DatasetWriter {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        // A thread that panicked while it held the lock left maps that are still whole.
+        // A panic while the lock was held cannot leave the map half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The run that a location holds which is not empty, and the summary if it, or the shard, is complete.
+/// Returns the run of a location that is not empty, and the summary if the run or the shard is complete.
 fn held_run(
     storage: &Storage,
     first: &str,
     shard: Shard,
 ) -> Result<(Option<RunRecord>, Option<Summary>), DatasetError> {
     if let Some(manifest) = allow_missing(Manifest::read(storage))? {
-        // Shards leave no trace in a complete dataset.
+        // A complete dataset does not record its shards.
         let run = RunRecord::of_manifest(&manifest, shard.count());
         return Ok((Some(run), Some(Summary::of_manifest(&manifest))));
     }
     let mut run = RunRecord::read(storage)?;
     if run.is_none() {
-        // A run was interrupted, or starts at this moment, before its record was written.
+        // A run was interrupted before it wrote its record, or has just started.
         if is_bare(storage)? {
             return Ok((None, None));
         }
-        // Where files are, a record must be: another shard may have written both since this one looked.
+        // A location with files must have a record. Another shard may have written both since the first read.
         run = read_again(|| RunRecord::read(storage))?;
     }
     if let Some(run) = run {
         let marker = if shard == Shard::WHOLE { None } else { ShardRecord::read(storage, shard)? };
-        // A marker is only believed if its run is the one asked for; the run of the place is compared by the caller.
+        // A marker of another run is ignored. The caller compares the location's run.
         let marker = marker.filter(|marker| marker.run == run);
         let summary = marker.map(|marker| Summary::of_sidecars(marker.files.values()));
         return Ok((Some(run), summary));
@@ -223,7 +225,8 @@ fn held_run(
     })
 }
 
-/// Returns true if a location holds nothing but empty folders and what a run with a model keeps beside a dataset.
+/// Returns true if a location has only empty folders and the files that a run with a model keeps beside a
+/// dataset.
 fn is_bare(storage: &Storage) -> Result<bool, DatasetError> {
     let folders = ["data", "structured", "worlds"];
     let beside = [PROGRESS, STEPS, QUALITY];
@@ -239,7 +242,8 @@ fn is_bare(storage: &Storage) -> Result<bool, DatasetError> {
     Ok(true)
 }
 
-/// Reads a record that another process may just have written: file systems and stores show it a moment later.
+/// Reads a record that another process may just have written. File systems and stores may show it a moment
+/// later.
 fn read_again<T>(read: impl Fn() -> Result<Option<T>, MetadataError>) -> Result<Option<T>, MetadataError> {
     for _ in 1..READS {
         if let Some(found) = read()? {

@@ -1,4 +1,4 @@
-//! A row read once: its tools and its messages with the arguments of calls parsed.
+//! Owns a parsed row: its tools, and its messages with parsed arguments.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,15 +8,16 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::row::{Dialogue, Message, Role, RowFault, ToolCall};
 
-/// The API with which others are found.
+/// The API that finds others.
 pub(super) const TOOL_SEARCHER: &str = "ToolSearcher";
 
-/// A conversation on its way into a format.
+/// A conversation to export.
 #[derive(Clone, Debug)]
 pub(super) struct Conversation {
-    /// In OpenAI's function format: those visible at the start, then others as they are shown.
+    /// The tools in OpenAI's function format: those visible at the start, then others in the order of their
+    /// discovery.
     pub(super) tools: Vec<Json>,
-    /// How many of the tools are visible before each turn; all of them where it says nothing.
+    /// Number of tools visible before each turn. All of them for a turn without an entry.
     pub(super) visible: Vec<usize>,
     pub(super) turns: Vec<Turn>,
 }
@@ -27,9 +28,9 @@ pub(super) struct Turn {
     pub(super) role: Role,
     pub(super) content: Option<String>,
     pub(super) calls: Vec<Call>,
-    /// Of a tool's message: the call that it answers.
+    /// In a tool message: the id of the answered call.
     pub(super) call_id: Option<String>,
-    /// Of a tool's message: the API.
+    /// In a tool message: the name of the API.
     pub(super) name: Option<String>,
     pub(super) reasoning: Option<String>,
     pub(super) train: bool,
@@ -41,7 +42,7 @@ pub(super) struct Call {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) arguments: Map<String, Json>,
-    /// The arguments as the row spells them.
+    /// The arguments in the row's original spelling.
     pub(super) text: String,
 }
 
@@ -56,13 +57,13 @@ impl Conversation {
         Ok(Self { tools, visible: Vec::new(), turns: turns.collect::<Result<_, _>>()? })
     }
 
-    /// Writes it as the columns `tools` and `messages`.
+    /// Returns the columns `tools` and `messages`.
     pub(super) fn into_columns(self) -> (String, Vec<Message>) {
         (Json::Array(self.tools).to_string(), self.turns.into_iter().map(Turn::into_message).collect())
     }
 
-    /// Gives every call an id that each chat template accepts: nine letters and digits, which follow from the row's id
-    /// and the number of the call.
+    /// Gives every call an id that all chat templates accept. It has nine letters and digits and follows from
+    /// the row's id and the call's number.
     pub(super) fn number_calls(&mut self, row: &str) {
         let mut ids: HashMap<String, String> = HashMap::new();
         let mut number = 0;
@@ -80,10 +81,10 @@ impl Conversation {
         }
     }
 
-    /// Puts each of several calls made together into a message of its own, with its reply after it.
+    /// Splits messages with several calls into one message per call, each followed by its reply.
     pub(super) fn split_calls(&mut self) {
         let mut turns: Vec<Turn> = Vec::with_capacity(self.turns.len());
-        // The messages that wait for the replies before them.
+        // Split messages that wait for the replies before them.
         let mut waiting: VecDeque<Turn> = VecDeque::new();
         for mut turn in std::mem::take(&mut self.turns) {
             if turn.role != Role::Tool {
@@ -103,8 +104,8 @@ impl Conversation {
         self.turns = turns;
     }
 
-    /// Ends the conversation before the first message of the assistant that must not be learned from. The message before
-    /// it that can be learned from is then the last. Returns false if there is none.
+    /// Ends the conversation before the first assistant message that is no training target. The last message
+    /// is then the training target before it. Returns false if there is none.
     pub(super) fn end_before_mistakes(&mut self) -> bool {
         let is_mistake = |turn: &Turn| turn.role == Role::Assistant && !turn.train;
         let Some(first) = self.turns.iter().position(is_mistake) else { return true };
@@ -113,39 +114,39 @@ impl Conversation {
         last.is_some()
     }
 
-    /// Returns true if a name is that of a tool of the conversation, and not of an API of the world.
+    /// Returns true if a name is a conversation tool and no API of the world.
     pub(super) fn is_own_tool(&self, name: &str) -> bool {
         let is_own = |tool: &Json| is_finish(tool) || is_confirm(tool);
         self.tools.iter().any(|tool| tool_name(tool) == name && is_own(tool))
     }
 
-    /// Returns true if the assistant finds its APIs by searching.
+    /// Returns true if the assistant has to search for its APIs.
     pub(super) fn is_searched(&self) -> bool {
         self.tools.first().is_some_and(|tool| tool_name(tool) == TOOL_SEARCHER)
     }
 
-    /// The tools visible before a turn.
+    /// Returns the tools visible before a turn.
     pub(super) fn tools_at(&self, turn: usize) -> &[Json] {
         let count = self.visible.get(turn).copied().unwrap_or(self.tools.len());
         self.tools.get(..count).unwrap_or(&self.tools)
     }
 
-    /// The number of turns before the assistant's first.
+    /// Returns the number of turns before the assistant's first.
     pub(super) fn prompt_len(&self) -> usize {
         self.turns.iter().position(|turn| turn.role == Role::Assistant).unwrap_or(self.turns.len())
     }
 
-    /// Returns the texts of the messages of a role, in order.
+    /// Returns the texts of a role's messages, in order.
     pub(super) fn texts(&self, role: Role) -> impl Iterator<Item = &str> {
         self.turns.iter().filter(move |turn| turn.role == role).filter_map(|turn| turn.content.as_deref())
     }
 
-    /// The calls in order.
+    /// Returns the calls in order.
     pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
         self.turns.iter().flat_map(|turn| &turn.calls)
     }
 
-    /// The reply to a call.
+    /// Returns the reply to a call.
     pub(super) fn reply(&self, call: &Call) -> Option<&str> {
         let replied = |turn: &&Turn| turn.call_id.as_deref() == Some(&call.id);
         self.turns.iter().find(replied)?.content.as_deref()
@@ -179,7 +180,7 @@ impl Turn {
         }
     }
 
-    /// An assistant message that says this, or calls.
+    /// Makes an assistant message with text, or with calls.
     pub(super) fn assistant(content: Option<String>, calls: Vec<Call>) -> Self {
         Self {
             role: Role::Assistant,
@@ -192,7 +193,7 @@ impl Turn {
         }
     }
 
-    /// The reply to a call.
+    /// Makes the reply to a call.
     pub(super) fn reply(call: &Call, content: String) -> Self {
         Self {
             role: Role::Tool,
@@ -205,7 +206,7 @@ impl Turn {
         }
     }
 
-    /// Its text; none for an empty one.
+    /// Returns its text, or none if it is empty.
     pub(super) fn text(&self) -> Option<&str> {
         self.content.as_deref().filter(|text| !text.is_empty())
     }
@@ -227,7 +228,7 @@ impl Call {
     }
 }
 
-/// Six digits in base 36 from the row's id, and three from the number of the call.
+/// Returns six base-36 digits from the row's id and three from the call's number.
 fn call_id(row: &str, number: usize) -> String {
     const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     let hash = blake3::hash(row.as_bytes());
@@ -236,12 +237,12 @@ fn call_id(row: &str, number: usize) -> String {
     of_row.chain(of_call).map(|digit| char::from(DIGITS[digit % DIGITS.len()])).collect()
 }
 
-/// The function of a tool, without the wrapping that says that it is one.
+/// Returns the function of a tool without its wrapper.
 pub(super) fn unwrap_function(tool: &Json) -> &Json {
     tool.get("function").unwrap_or(tool)
 }
 
-/// A function as a tool.
+/// Wraps a function as a tool.
 pub(super) fn wrap_function(function: Json) -> Json {
     json!({"type": "function", "function": function})
 }
@@ -250,17 +251,17 @@ pub(super) fn tool_name(tool: &Json) -> &str {
     unwrap_function(tool).get("name").and_then(Json::as_str).unwrap_or_default()
 }
 
-/// Returns true if a tool is the one that ends goals, and not an API of the world that has its name.
+/// Returns true for the conversation tool `finish`, false for an API with that name.
 pub(super) fn is_finish(tool: &Json) -> bool {
     tool_name(tool) == FINISH && unwrap_function(tool).pointer("/parameters/properties/outcome").is_some()
 }
 
-/// Returns true if a tool is the one that asks for a yes to calls, and not an API of the world that has its name.
+/// Returns true for the conversation tool `confirm`, false for an API with that name.
 pub(super) fn is_confirm(tool: &Json) -> bool {
     tool_name(tool) == CONFIRM && unwrap_function(tool).pointer("/parameters/properties/calls").is_some()
 }
 
-/// The parameters of a tool, each with its schema and whether it must be given.
+/// Returns the parameters of a tool, each with its schema and true if it is required.
 pub(super) fn parameters(tool: &Json) -> Vec<(&str, &Json, bool)> {
     let schema = unwrap_function(tool).get("parameters");
     let required = schema.and_then(|schema| schema.get("required")).and_then(Json::as_array);

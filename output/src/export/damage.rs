@@ -1,7 +1,9 @@
-//! Pairs: a message of the reference solution, and the same message with a mutant of it that does not solve the task.
+//! Preference pairs: a message of the reference solution, and a mutant of it with which the task is not
+//! solved.
 //!
-//! The mutants come from whoever can run them. Here those are kept whose call has the form that the API's schema asks for, at
-//! most one of each kind, chosen by the row's id, so that the same row has the same pairs in every export.
+//! The caller supplies the mutants, because it can run them. This module keeps those whose call fits the
+//! API's schema, at most one of each kind. The row's id decides which one, so every export has the same
+//! pairs.
 
 use std::collections::HashMap;
 
@@ -14,30 +16,30 @@ use super::conversation::{
 use super::searched::read_shown_tools;
 use crate::row::{Dialogue, Role};
 
-/// A change of a row's calls with which its task is not solved.
+/// A mutation of a row's calls after which its task is not solved.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rejected {
-    /// What was changed: `drop_call`, `change_argument`, `other_api` or `add_write`.
+    /// The kind of mutation: `drop_call`, `change_argument`, `other_api` or `add_write`.
     pub kind: &'static str,
-    /// The position of the call, searches and mistakes counted; the number of calls for one after them.
+    /// Index of the call, including searches and mistakes. The number of calls for a call added at the end.
     pub call: usize,
-    /// The API and the arguments that are called instead; nothing where the call is left out.
+    /// The API and the arguments of the replacement. None if the call is dropped.
     pub instead: Option<(String, Map<String, Json>)>,
 }
 
-/// Lists the mutants of a row that do not solve its task, no two of them with the same effect.
+/// Lists the mutants of a row with which its task is not solved, each with a different effect.
 pub type ListMutants<'a> = &'a dyn Fn(&Dialogue) -> Vec<Rejected>;
 
-/// A message of the row in a worse form.
+/// A rejected version of a message.
 #[derive(Clone, Debug)]
 pub(super) struct Damaged {
-    /// The turn that it stands in the place of.
+    /// The index of the replaced turn.
     pub(super) at: usize,
     pub(super) turn: Turn,
     pub(super) kind: &'static str,
 }
 
-/// The pairs of a conversation, in the order of its turns.
+/// Returns the pairs of a conversation, in the order of its turns.
 pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id: &str) -> Vec<Damaged> {
     let mut by_kind: Vec<(&'static str, Vec<Damaged>)> = Vec::new();
     for damaged in rejected.iter().filter_map(|mutant| damage_turn(conversation, mutant)) {
@@ -58,7 +60,8 @@ pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id:
     pairs
 }
 
-/// The message of a mutant; none where its form is wrong, or its message is not to learn from.
+/// Returns the rejected message of a mutant. Returns none if its call does not fit the schema, or if its
+/// message is no training target.
 fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged> {
     let mut calls = conversation.turns.iter().enumerate().flat_map(|(at, turn)| {
         let calls = turn.calls.iter().enumerate();
@@ -74,7 +77,7 @@ fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged
             changed.calls[which] = call;
             (at, changed)
         }
-        // A message of several calls that lacks one of them is answered like the others.
+        // A message with several calls remains well-formed without one of them, so it makes no pair.
         (Some((at, _)), None) if conversation.turns[at].calls.len() == 1 => {
             (at, Turn { reasoning: None, ..next_answer(conversation, at)?.clone() })
         }
@@ -96,7 +99,8 @@ fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged
     (chosen.train && !is_same && is_valid).then_some(Damaged { at, turn, kind: mutant.kind })
 }
 
-/// The next message of the assistant that calls no API: words, a question for a yes, or the end of a goal.
+/// Returns the next assistant message that calls no API: an answer, a question for consent, or the end of a
+/// goal.
 fn next_answer(conversation: &Conversation, at: usize) -> Option<&Turn> {
     let is_answer = |turn: &&Turn| {
         turn.role == Role::Assistant && turn.calls.iter().all(|call| conversation.is_own_tool(&call.name))
@@ -104,14 +108,14 @@ fn next_answer(conversation: &Conversation, at: usize) -> Option<&Turn> {
     conversation.turns.get(at + 1..)?.iter().find(is_answer)
 }
 
-/// The tools that could be called in a turn, by name.
+/// Returns the tools that could be called in a turn, by name.
 fn list_visible_tools(conversation: &Conversation, at: usize) -> HashMap<String, Json> {
     let found = conversation.turns[..at].iter().filter_map(read_shown_tools).flatten().map(wrap_function);
     let tools = found.chain(conversation.tools.iter().cloned());
     tools.map(|tool| (tool_name(&tool).to_owned(), tool)).collect()
 }
 
-/// Returns true if a visible tool takes the arguments of a call.
+/// Returns true if a visible tool accepts the arguments of a call.
 fn is_valid(tools: &HashMap<String, Json>, call: &Call) -> bool {
     if call.name == TOOL_SEARCHER {
         return true;

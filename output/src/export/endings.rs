@@ -1,5 +1,5 @@
-//! Structured endings in rows: the tool `finish`, and calls of it in the place of the messages that end goals; the tool `confirm`, and calls of
-//! it in the place of the messages that ask for the yes that a policy asks for.
+//! Structured endings: adds the tools `finish` and `confirm`. Their calls replace the messages that end goals
+//! and those that ask for consent.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use serde_json::{Map, Value as Json, json};
 use super::conversation::{Call, Conversation, Turn, fault, tool_name};
 use crate::row::{Dialogue, Role, RowFault};
 
-/// The checks of a row.
+/// Parses the checks of a row.
 pub(super) fn checks(row: &Dialogue) -> Result<Checks, RowFault> {
     serde_json::from_str(&row.checks)
         .map_err(|error| fault(row, "checks", format!("does not hold checks: {error}")))
 }
 
-/// Adds the tool `confirm`, where the task has it, and the `finish` tool of the first goal, as the server offers them. A world's own API of
-/// such a name goes before it.
+/// Adds the tools that the server would offer: `confirm` if the task has it, and the `finish` tool of the
+/// first goal. An API of the world with that name takes precedence.
 pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) {
     if checks.confirms {
         add(conversation, agent_tools::confirm());
@@ -28,7 +28,7 @@ pub(super) fn offer(conversation: &mut Conversation, checks: &Checks) {
     add(conversation, ending::tool(checks, 0));
 }
 
-/// Adds the tool unless the world has an API of its name.
+/// Adds a tool and returns true, unless the world has an API of its name.
 fn add(conversation: &mut Conversation, tool: Json) -> bool {
     let own = conversation.tools.iter().any(|known| tool_name(known) == tool_name(&tool));
     if !own {
@@ -37,8 +37,9 @@ fn add(conversation: &mut Conversation, tool: Json) -> bool {
     !own
 }
 
-/// The `finish` tool of a whole dialogue. It names the first goal's facts and accepts those of every goal: the replies to
-/// `finish` name the facts of later goals, which the user has not asked for at the start.
+/// Returns the `finish` tool of a whole dialogue. It names the first goal's facts and accepts those of every
+/// goal. The replies to `finish` name the facts of later goals, because the user has not asked for them at
+/// the start.
 fn dialogue_tool(checks: &Checks) -> Json {
     const FACTS: &str = "/function/parameters/properties/facts";
     let mut tool = ending::tool(checks, 0);
@@ -60,7 +61,7 @@ fn dialogue_tool(checks: &Checks) -> Json {
                 kinds.push(other);
             }
         }
-        // A later goal asks for something else under the same name.
+        // A later goal asks for a fact of another type under the same name.
         if kinds.len() > 1 {
             *schema = json!({"description": schema.get("description"), "anyOf": kinds});
         }
@@ -68,7 +69,7 @@ fn dialogue_tool(checks: &Checks) -> Json {
     tool
 }
 
-/// A schema without its description.
+/// Returns a schema without its description.
 fn kind(schema: &Json) -> Json {
     let mut kind = schema.clone();
     if let Json::Object(members) = &mut kind {
@@ -77,9 +78,9 @@ fn kind(schema: &Json) -> Json {
     kind
 }
 
-/// Puts calls of `finish` in the place of the messages that end goals, and calls of `confirm` in the place of those that ask for a yes. As
-/// the server answers, the reply holds what the user says next, and the tool of the goal that this opens; the last ending is not replied
-/// to.
+/// Replaces the messages that end goals by calls of `finish`, and those that ask for consent by calls of
+/// `confirm`. As on the server, the reply has the user's next message and the tool of the next goal. The last
+/// ending has no reply.
 pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(), RowFault> {
     let checks = checks(row)?;
     let confirms = checks.confirms && add(conversation, agent_tools::confirm());
@@ -113,7 +114,7 @@ pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(
                 turns.push(Turn::reply(&call, reply.to_string()));
                 continue;
             }
-            // A goal that the user opens without a word.
+            // The user may open a goal without a message.
             reply["content"] = Json::Null;
             turns.push(Turn::reply(&call, reply.to_string()));
         }
@@ -131,7 +132,7 @@ pub(super) fn apply(row: &Dialogue, conversation: &mut Conversation) -> Result<(
     Ok(())
 }
 
-/// A question for a yes to so many of the next calls, as a call of `confirm`.
+/// Returns a question for consent to the next `count` calls, as a call of `confirm`.
 fn question(conversation: &Conversation, index: usize, count: usize) -> Call {
     let turn = &conversation.turns[index];
     let later = conversation.turns.iter().skip(index + 1).flat_map(|turn| &turn.calls);
@@ -144,13 +145,13 @@ fn question(conversation: &Conversation, index: usize, count: usize) -> Call {
     Call::new(format!("confirm_{index}"), CONFIRM.to_owned(), arguments)
 }
 
-/// The turns that end goals, and those that ask for a yes, each with the number of the calls.
+/// The turns that end goals, and those that ask for consent, with the number of calls that they ask for.
 struct Marks {
     ends: Vec<usize>,
     questions: HashMap<usize, usize>,
 }
 
-/// The marks of a row's events. A row without events ends with its last message.
+/// Finds the marks in a row's events. A row without events ends with its last message.
 fn marks(row: &Dialogue, conversation: &Conversation) -> Result<Marks, RowFault> {
     let episode: Json = serde_json::from_str(&row.episode)
         .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
@@ -182,7 +183,7 @@ fn marks(row: &Dialogue, conversation: &Conversation) -> Result<Marks, RowFault>
     Ok(Marks { ends, questions })
 }
 
-/// The arguments of `finish` for a goal.
+/// Returns the arguments of `finish` for a goal.
 fn finish(
     row: &Dialogue,
     conversation: &Conversation,
@@ -208,8 +209,8 @@ fn finish(
     }
 }
 
-/// Returns the value that the world generated for a field of a new record, as a reply shows it. Claims name the places in
-/// replies of the facts of their goal, in order. Any goal's claim about the value will do.
+/// Returns the value that the world generated for a field of a new record, as a reply shows it. Claims give
+/// the reply paths of their goal's facts, in order. Any goal's claim about the value suffices.
 fn made(row: &Dialogue, conversation: &Conversation, checks: &Checks, new: u32, field: &str) -> Option<Json> {
     let answer: GoldAnswer = serde_json::from_str(&row.gold_answer).ok()?;
     let goals = checks.goals.iter().zip(&answer.claims);

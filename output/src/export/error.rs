@@ -4,7 +4,7 @@ use crate::folder::select::NoSuchRows;
 use crate::rows::ReadError;
 use crate::storage::StorageError;
 
-/// Why a dataset cannot be exported.
+/// The reason for which a dataset cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// Rows cannot be read.
@@ -19,15 +19,15 @@ pub enum ExportError {
     /// The output path is a folder.
     #[error("{0} is a folder, expected the name of a file")]
     IsFolder(String),
-    /// Rows that the dataset does not have were asked for.
+    /// The selection asks for rows that the dataset does not have.
     #[error(transparent)]
     NoRows(#[from] NoSuchRows),
-    /// A choice was made that a format has no place for.
+    /// The format does not support an option.
     #[error("found --{option}, for which {format} has no place; leave it out")]
     NoPlace {
         /// The format.
         format: &'static str,
-        /// The choice.
+        /// The option.
         option: &'static str,
     },
 }

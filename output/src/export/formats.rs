@@ -1,4 +1,4 @@
-//! One row in each format.
+//! Writes one row in each format.
 
 mod benchmarks;
 mod chat;
@@ -13,19 +13,19 @@ use super::options::{Answers, Arguments, Format, Parallel, RowId, Shape};
 use super::{endings, searched};
 use crate::row::{Dialogue, RowFault};
 
-/// A row in a format.
+/// The lines of a row in a format.
 #[derive(Debug, Default)]
 pub(super) struct Written {
-    /// Lines without their ends: one in most formats; none where the format has nothing to say of the row.
+    /// Lines without line ends. Most formats have one. None if the format cannot represent the row.
     pub(super) lines: Vec<String>,
-    /// The goals of a row with lines that have none, in the format that has a line for each goal.
+    /// Number of goals without a line, in a row with lines. Only for the format with one line per goal.
     pub(super) goals_left_out: u64,
 }
 
 /// Writes a row in a format.
 ///
 /// # Errors
-/// The fault of a row that cannot be written.
+/// Returns the fault of a row that cannot be written.
 pub(super) fn write(
     shape: &Shape,
     number: u64,
@@ -92,7 +92,7 @@ fn lines(
         .collect())
 }
 
-/// The id stands first.
+/// Returns the line of an object with the id as first member.
 fn with_id(row: &Dialogue, members: Json) -> String {
     let mut object = Map::new();
     object.insert("id".to_owned(), row.id.as_str().into());
@@ -102,7 +102,7 @@ fn with_id(row: &Dialogue, members: Json) -> String {
     Json::Object(object).to_string()
 }
 
-/// The arguments of a call, as they were asked for.
+/// Returns the arguments of a call in the requested form.
 fn arguments(shape: &Shape, call: &Call) -> Json {
     match shape.arguments {
         Arguments::Object => Json::Object(call.arguments.clone()),

@@ -1,4 +1,4 @@
-//! The options of an export, and which of them each format accepts.
+//! Owns the options of an export, and which of them each format accepts.
 
 use std::fmt;
 
@@ -104,26 +104,26 @@ pub enum Answers {
     Prose,
 }
 
-/// The options of an export. An option that is not set takes the value that the format's own readers expect.
+/// The options of an export. An unset option takes the default of the format's own readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The format.
     pub format: Format,
-    /// How arguments are written.
+    /// The form of arguments.
     pub arguments: Option<Arguments>,
-    /// The content of messages that only call.
+    /// The content of messages with calls only.
     pub content: Option<Content>,
     /// The form of rows with searches.
     pub searched: Option<Searched>,
-    /// How goals end.
+    /// The form of goal endings.
     pub answers: Option<Answers>,
     /// The form of calls that are made together.
     pub parallel: Option<Parallel>,
-    /// The id of the row in a line: kept or dropped.
+    /// The treatment of the row's id in a line: kept or dropped.
     pub row_id: Option<RowId>,
 }
 
-/// The same with every choice made.
+/// The options with all defaults filled in.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) format: Format,
@@ -136,7 +136,7 @@ pub(super) struct Shape {
 }
 
 impl Options {
-    /// All rows, in this format's own way.
+    /// Returns the default options of a format.
     pub const fn new(format: Format) -> Self {
         Self {
             format,
@@ -158,7 +158,7 @@ impl Options {
         refuse(self.arguments.is_some(), format.takes_arguments(), "arguments")?;
         refuse(self.content.is_some(), format.takes_content(), "content")?;
         refuse(self.searched.is_some(), format.takes_searched(), "searched")?;
-        // Prompts for rewards are structured always, and may be asked to be.
+        // Reward formats are always structured, so asking for that is allowed.
         let is_own = format.is_reward() && self.answers == Some(Answers::Structured);
         refuse(self.answers.is_some() && !is_own, format.takes_answers(), "answers")?;
         refuse(self.searched == Some(Searched::Deferred), format.takes_deferred(), "searched deferred")?;
@@ -202,7 +202,7 @@ impl Format {
         Self::Verl,
     ];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Jsonl => "jsonl",
@@ -220,12 +220,12 @@ impl Format {
         }
     }
 
-    /// Returns true if a line holds a prompt and the data that its reward needs.
+    /// Returns true if a line has a prompt and the data for its reward.
     pub const fn is_reward(self) -> bool {
         matches!(self, Self::PromptOnly | Self::NemoGym | Self::Verl)
     }
 
-    /// Returns true if trainers learn from each message of the assistant that a line holds.
+    /// Returns true if trainers learn from every assistant message in a line.
     pub(super) const fn learns_all(self) -> bool {
         matches!(self, Self::Trl | Self::Sharegpt | Self::LlamaFactory)
     }
@@ -242,7 +242,7 @@ impl Format {
         !matches!(self, Self::Jsonl | Self::ReverseChain)
     }
 
-    /// Returns true if a line holds a dialogue up to one message, with the tools visible there.
+    /// Returns true if a line has a dialogue up to one message, with the tools visible there.
     const fn takes_deferred(self) -> bool {
         self.is_reward() || matches!(self, Self::TrlPromptCompletion | Self::TrlPreference)
     }

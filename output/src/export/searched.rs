@@ -1,4 +1,4 @@
-//! Rows whose APIs are found by searching, in three renderings.
+//! Rows with searches for APIs, in three renderings.
 
 use diorama_seeds::agent_tools::{CALL_API, CONFIRM, call_api};
 use serde_json::{Map, Value as Json, json};
@@ -8,7 +8,7 @@ use super::options::Searched;
 
 use diorama_seeds::ending::FINISH;
 
-/// Renders a conversation with searches; others stay as they are.
+/// Renders a conversation with searches. Other conversations are unchanged.
 pub(super) fn render(conversation: &mut Conversation, how: Searched) {
     if !conversation.is_searched() {
         return;
@@ -16,7 +16,7 @@ pub(super) fn render(conversation: &mut Conversation, how: Searched) {
     match how {
         Searched::Deferred => defer(conversation),
         Searched::Dispatch => {
-            // After `ToolSearcher`, before what ends a goal.
+            // `call_api` comes after `ToolSearcher` and before the tools that end a goal.
             conversation.tools.insert(1, call_api());
             conversation.turns.iter_mut().for_each(|turn| dispatch(turn, how));
         }
@@ -24,7 +24,7 @@ pub(super) fn render(conversation: &mut Conversation, how: Searched) {
     }
 }
 
-/// Renders one turn in the way of its conversation: what it calls goes through `call_api`.
+/// Renders one turn like its conversation: calls go through `call_api`.
 pub(super) fn dispatch(turn: &mut Turn, how: Searched) {
     if how != Searched::Dispatch {
         return;
@@ -57,7 +57,7 @@ fn defer(conversation: &mut Conversation) {
     }
 }
 
-/// The functions that a reply to a search shows; none for other messages, and for a search that failed.
+/// Returns the functions in the reply to a search. Returns none for other messages and for failed searches.
 pub(super) fn read_shown_tools(turn: &Turn) -> Option<Vec<Json>> {
     if turn.name.as_deref() != Some(TOOL_SEARCHER) {
         return None;

@@ -1,15 +1,15 @@
-//! The rows of a dataset's second configuration.
+//! Makes the rows of a dataset's configuration `structured`.
 
 use super::conversation::Conversation;
 use super::options::Searched;
 use super::{endings, searched};
 use crate::row::{Dialogue, RowFault};
 
-/// A row with structured endings, as the dataset's second configuration has it: each goal ends with a call of `finish`, and
-/// found APIs are called through `call_api`. Columns that it does not have are empty.
+/// Returns a row with structured endings: each goal ends with a call of `finish`, and found APIs are called
+/// through `call_api`. Columns that the configuration lacks are empty.
 ///
 /// # Errors
-/// When the row has no structured form.
+/// Returns a fault if the row has no structured form.
 pub(crate) fn make_structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
     let mut conversation = Conversation::of(row)?;
     endings::apply(row, &mut conversation)?;

@@ -15,7 +15,7 @@ use crate::row::{Dialogue, Message, Role, Split, ToolCall};
 use crate::rows::samples::sample;
 use crate::storage::Storage;
 
-/// The row of two calls at once, whose first call is not to learn from.
+/// Returns the row with two calls at once. Its first assistant message is no training target.
 fn mistaken_row() -> Dialogue {
     let mut row = row();
     row.messages[2].train = false;
@@ -51,7 +51,7 @@ fn row() -> Dialogue {
     }
 }
 
-/// A row of two goals without a system message, whose APIs are found by searching; the second goal ends in a refusal.
+/// Returns a row of two goals with searches and without a system message. The second goal ends in a refusal.
 fn searched_row() -> Dialogue {
     let function = |name: &str, parameter: &str, kind: &str| {
         let properties = json!({parameter: {"type": kind, "description": "Which"}});
@@ -123,7 +123,7 @@ fn searched_row() -> Dialogue {
 
 const NO_MUTANTS: ListMutants<'static> = &|_| Vec::new();
 
-/// Changes the arguments of the first call with arguments that is no search.
+/// Returns a mutant that changes the arguments of the first call that has arguments and is no search.
 fn change_arguments(row: &Dialogue) -> Vec<Rejected> {
     let calls: Vec<&ToolCall> = row.messages.iter().flat_map(|message| &message.tool_calls).collect();
     let has_arguments =
@@ -142,7 +142,7 @@ const fn source<'a>(folder: &'a Folder, selection: &'a Selection) -> Source<'a> 
     Source { folder, selection, list_mutants: NO_MUTANTS }
 }
 
-/// The lines of a row, parsed.
+/// Returns the parsed lines of a row.
 fn read(options: Options, row: &Dialogue) -> Vec<Json> {
     let lines = write(&options.shape().unwrap(), 0, row, &change_arguments).unwrap().lines;
     lines
@@ -154,7 +154,7 @@ fn read(options: Options, row: &Dialogue) -> Vec<Json> {
         .collect()
 }
 
-/// The one line of a row.
+/// Returns the only line of a row.
 fn one(options: Options, row: &Dialogue) -> Json {
     let mut lines = read(options, row);
     assert_eq!(lines.len(), 1);

@@ -15,7 +15,7 @@ use crate::row::{Dialogue, Split, row_id};
 use crate::skeleton::skeleton;
 use crate::storage::Fingerprint;
 
-/// Counts over the rows. Each thread keeps its own, and the sums are compared with the manifest.
+/// Counts over the rows. Each thread has its own, and their sum is compared with the manifest.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     ids: BTreeSet<String>,
@@ -25,26 +25,26 @@ pub struct Tally {
     worlds: BTreeMap<String, BTreeSet<Split>>,
     domains: BTreeMap<String, BTreeSet<Split>>,
     repeated: Vec<Failure>,
-    /// By file, where rows stand and their rows.
+    /// Positions and row indexes of each file's rows.
     row_indexes: BTreeMap<String, Vec<(Place, u64)>>,
 }
 
-/// Where a row stands in its file: its row group, and its number there.
+/// The position of a row in its file: row group, and number in the group.
 type Place = (usize, usize);
 
 impl Tally {
-    /// Notes where a row stands: rows are in the order of their rows.
+    /// Records the position of a row. Rows must be in the order of their indexes.
     pub fn place(&mut self, part: &Part, number: usize, row: &Dialogue) {
         let row_index =
             serde_json::from_str::<Provenance>(&row.provenance).map_or(0, |provenance| provenance.row);
         self.row_indexes.entry(part.file.clone()).or_default().push(((part.group, number), row_index));
     }
 
-    /// Rows that do not stand where their rows say.
+    /// Returns failures for rows that are out of order.
     fn find_misplaced(&self) -> Vec<Failure> {
         let mut failures = Vec::new();
         let mut last: Option<(&str, u64)> = None;
-        // Files of a split are numbered, so their names are in the order of their rows.
+        // Files are numbered, so their names sort in the order of their rows.
         for (file, rows) in &self.row_indexes {
             let mut rows = rows.clone();
             rows.sort_unstable();
@@ -75,7 +75,7 @@ impl Tally {
         }
     }
 
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     pub fn add(&mut self, other: Self) {
         for (file, rows) in other.rows {
             *self.rows.entry(file).or_default() += rows;
@@ -101,14 +101,15 @@ impl Tally {
         }
     }
 
-    /// Rows counted.
+    /// Returns the number of counted rows.
     pub const fn rows(&self) -> u64 {
         self.counts.dialogues
     }
 }
 
 impl Folder {
-    /// Compares the versions that made the rows with those at hand: rows made by others cannot be reproduced.
+    /// Compares the versions that made the rows with the present ones. Rows of other versions cannot be
+    /// reproduced.
     pub fn check_versions(&self, ours: &Versions) -> Vec<Failure> {
         let found = self.manifest().identity().versions;
         [
@@ -124,8 +125,8 @@ impl Folder {
         .collect()
     }
 
-    /// Compares every file with its size and checksum in the manifest, and looks for files that are missing or do not
-    /// belong. Rows are not read.
+    /// Compares every file with its size and checksum in the manifest, and finds missing and superfluous
+    /// files. Reads no rows.
     pub fn check_files(&self) -> Vec<Failure> {
         let mut failures = self.check_listing();
         for (name, entry) in &self.manifest().files {
@@ -140,7 +141,7 @@ impl Folder {
         failures
     }
 
-    /// Checks what a row says of itself: its split, its world, and that its JSON is JSON.
+    /// Checks a row by itself: its split, its world, and the syntax of its JSON.
     pub fn check_row(&self, file: &str, row: &Dialogue) -> Vec<Failure> {
         let mut failures = Vec::new();
         let mut fail = |what: String| {
@@ -163,7 +164,7 @@ impl Folder {
         failures
     }
 
-    /// Checks what a row says of its making, which the manifest says of all.
+    /// Compares a row's provenance with the manifest.
     pub fn check_provenance(&self, row: &Dialogue) -> Vec<String> {
         let provenance: Provenance = match serde_json::from_str(&row.provenance) {
             Ok(provenance) => provenance,
@@ -189,7 +190,7 @@ impl Folder {
         wrong
     }
 
-    /// Compares the rows as a whole with the manifest, and train with test. The tally has counted every row.
+    /// Compares all rows with the manifest, and train with test. The tally must have counted every row.
     pub fn check_tally(&self, tally: &Tally) -> Vec<Failure> {
         let manifest = self.manifest();
         let mut failures = tally.repeated.clone();
@@ -203,7 +204,7 @@ impl Folder {
         for what in list_differing_counts(&tally.counts, &manifest.counts) {
             failures.push(failure(MANIFEST, format!("`counts.{what}` is not what the rows hold")));
         }
-        // Datasets of earlier versions did not count them.
+        // Earlier versions did not count skeletons.
         let skeletons = tally.skeletons.len() as u64;
         if let Some(found) = manifest.skeletons.filter(|found| *found != skeletons) {
             let what = format!("`skeletons` is {found}, expected {skeletons}, those of the rows");
@@ -227,8 +228,8 @@ impl Folder {
         failures
     }
 
-    /// Checks the order of the rows, and what funnel and layout say as far as the rows bear it out. The tally
-    /// has counted and placed every row.
+    /// Checks the order of the rows, and the parts of funnel and plan that rows can confirm. The tally must
+    /// have counted and placed every row.
     pub fn check_making(&self, tally: &Tally) -> Vec<Failure> {
         let Manifest { funnel, plan, .. } = self.manifest();
         let mut failures = tally.find_misplaced();
@@ -243,7 +244,7 @@ impl Folder {
         failures
     }
 
-    /// Reads and checks everything on one thread.
+    /// Checks everything on one thread.
     pub fn check_all(&self) -> Vec<Failure> {
         let mut failures = self.check_files();
         let mut tally = Tally::default();
@@ -270,10 +271,10 @@ impl Folder {
         failures
     }
 
-    /// Compares the structured rows of a file with those that its rows give. A row that cannot be read is reported by
-    /// whoever reads the file's rows.
+    /// Compares the structured rows of a file with those made from its rows. Reading the rows themselves
+    /// reports unreadable ones.
     pub fn check_structured(&self, rows: &str) -> Vec<Failure> {
-        // Datasets of earlier versions have none.
+        // Earlier versions have no structured rows.
         if self.manifest().schema_version < SCHEMA_VERSION {
             return Vec::new();
         }
@@ -287,7 +288,7 @@ impl Folder {
         let mut found = 0;
         for row in rows {
             let Ok(row) = row else { return Vec::new() };
-            // A row that has no structured form is left out.
+            // A row without a structured form is left out.
             let Ok(expected) = make_structured(&row) else { continue };
             let what = match stored.next() {
                 Some(Ok(stored)) if stored == expected => {
@@ -311,7 +312,7 @@ impl Folder {
         }
     }
 
-    /// Compares the files of rows with their checksums.
+    /// Compares the row files with their checksums.
     pub fn check_row_files(&self) -> Vec<Failure> {
         let files =
             self.row_files().into_iter().filter_map(|name| Some((name, self.manifest().files.get(name)?)));
@@ -319,7 +320,7 @@ impl Folder {
     }
 
     fn check_file(&self, name: &str, entry: &FileEntry) -> Option<Failure> {
-        // A file of another size need not be read, however long it is.
+        // A file of another size is not read.
         let found = match self.storage().open_file(name) {
             Ok(Some(file)) if file.size() != entry.size => {
                 Ok(Some(Fingerprint { size: file.size(), blake3: String::new() }))
@@ -354,8 +355,8 @@ impl Folder {
                 }
             };
             for name in entries.into_iter().map(|entry| entry.name) {
-                // Hidden entries at the top are those of tools (git, the hub's client); no loader reads them. Nor does one
-                // read what a run with a model says of itself.
+                // Hidden entries at the top belong to tools such as git and the hub's client. Loaders read
+                // neither these nor the reports of a run with a model.
                 let beside = [MANIFEST, "data", "structured", "worlds", STEPS, QUALITY];
                 let other = folder.is_empty() && (name.starts_with('.') || beside.contains(&name.as_str()));
                 let name = format!("{prefix}{name}");
@@ -388,7 +389,7 @@ impl Folder {
         failures
     }
 
-    /// Numbered files that the manifest leaves out: the names say how many there are.
+    /// Returns numbered files that the manifest lacks. The file names contain their total number.
     fn find_gaps(&self) -> Vec<String> {
         let files = &self.manifest().files;
         let mut gaps = Vec::new();
@@ -426,7 +427,7 @@ fn list_differing_counts(found: &Counts, expected: &Counts) -> Vec<&'static str>
         ("abilities", found.abilities == expected.abilities),
         ("domains", found.domains == expected.domains),
         ("tags", found.tags == expected.tags),
-        // Datasets of earlier versions did not count them.
+        // Earlier versions did not count these.
         ("apis", expected.apis.is_empty() || found.apis == expected.apis),
         (
             "sources_called",

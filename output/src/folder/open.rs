@@ -1,4 +1,4 @@
-//! A finished dataset, opened: its manifest, its rows and its worlds.
+//! Opens a finished dataset: its manifest, its rows and its worlds.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::row::{Dialogue, Split};
 use crate::rows::{ReadError, RowFile, RowHead, Rows, WorldFile};
 use crate::storage::{Storage, StorageError};
 
-/// A world larger than this is not read.
+/// Maximum bytes of a world.
 const MAX_WORLD_BYTES: u64 = 1 << 30;
 
 /// A finished dataset. Clones share its manifest.
@@ -21,7 +21,7 @@ pub struct Folder {
     worlds: Arc<HashMap<String, WorldPlace>>,
 }
 
-/// A row group of a file: what one thread reads at a time.
+/// A row group of a file, which one thread reads at a time.
 #[derive(Clone, Debug)]
 pub struct Part {
     /// The file's name below the folder.
@@ -31,12 +31,12 @@ pub struct Part {
     rows: RowFile,
 }
 
-/// Something that does not hold.
+/// A failed check.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Failure {
     /// The file, below the folder.
     pub file: String,
-    /// The row's id, when it is about one.
+    /// The id of the row, if the failure concerns one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub row: Option<String>,
     /// A message that names the value found and the value expected.
@@ -47,14 +47,14 @@ impl Folder {
     /// Opens a dataset by its manifest.
     ///
     /// # Errors
-    /// When it has none, or one of another version.
+    /// Returns an error if it has no manifest, or one of another version.
     pub fn open(storage: Storage) -> Result<Self, MetadataError> {
         let manifest = Manifest::read(&storage)?;
         let worlds = Arc::new(manifest.world_places());
         Ok(Self { storage, manifest: Arc::new(manifest), worlds })
     }
 
-    /// Where it is.
+    /// Returns the storage of the dataset.
     pub const fn storage(&self) -> &Storage {
         &self.storage
     }
@@ -64,27 +64,27 @@ impl Folder {
         &self.manifest
     }
 
-    /// The names of the files of rows, train first, in order.
+    /// Returns the names of the row files, train first, in order.
     pub fn row_files(&self) -> Vec<&str> {
         let mut names: Vec<&str> =
             self.manifest.files.keys().map(String::as_str).filter(|name| is_rows(name)).collect();
-        // Train comes before test, as in the plan; names sort the other way round.
+        // Train comes first, as in the plan, but names would sort it last.
         names.sort_by_key(|name| (!name.starts_with("data/train-"), *name));
         names
     }
 
-    /// A file of rows.
+    /// Opens a row file.
     ///
     /// # Errors
-    /// When it is not a readable file of dialogues.
+    /// Returns an error if it is not a readable file of dialogues.
     pub fn open_rows(&self, name: &str) -> Result<RowFile, ReadError> {
         RowFile::open(&self.storage, name)
     }
 
-    /// All row groups of all files, in order.
+    /// Returns all row groups of all files, in order.
     ///
     /// # Errors
-    /// When a file is not a readable file of dialogues.
+    /// Returns an error if a file is not a readable file of dialogues.
     pub fn parts(&self) -> Result<Vec<Part>, ReadError> {
         let mut parts = Vec::new();
         for name in self.row_files() {
@@ -95,28 +95,30 @@ impl Folder {
         Ok(parts)
     }
 
-    /// The rows of a part, in order, a few of them in memory at a time.
+    /// Returns the rows of a part in order, with few of them in memory at a time.
     ///
     /// # Errors
-    /// When the file cannot be opened or is damaged.
+    /// Returns an error if the file cannot be opened or is damaged.
     pub fn read(&self, part: &Part) -> Result<Rows, ReadError> {
         part.rows.read_group(part.group)
     }
 
-    /// What tells the rows of a part apart, in order; nothing else of them is decoded.
+    /// Returns the heads of a part's rows, in order, without decoding other columns.
     ///
     /// # Errors
-    /// When the file cannot be opened or is damaged.
+    /// Returns an error if the file cannot be opened or is damaged.
     pub fn read_heads(&self, part: &Part) -> Result<Vec<RowHead>, ReadError> {
         part.rows.read_heads(part.group)
     }
 
-    /// All rows in order, a few of them in memory at a time. After an error in a file its next file follows.
+    /// Returns all rows in order, with few of them in memory at a time. After an error in a file, the next
+    /// file follows.
     pub fn rows(&self) -> impl Iterator<Item = Result<Dialogue, ReadError>> + '_ {
         self.rows_of(self.row_files())
     }
 
-    /// The rows of a split, or of both, in order, like [`rows`](Self::rows). Files of another split are not opened.
+    /// Returns the rows of one split, or of both, like [`rows`](Self::rows). Does not open files of the other
+    /// split.
     pub fn rows_of_split(
         &self,
         split: Option<Split>,
@@ -140,10 +142,10 @@ impl Folder {
         })
     }
 
-    /// The canonical JSON of a world that rows name, with the hash the manifest has for it.
+    /// Returns the canonical JSON of a world, after comparing its hash with the manifest.
     ///
     /// # Errors
-    /// When there is no such world, it cannot be read, or it is not the one the manifest means.
+    /// Returns an error if the world is unknown or unreadable, or if its hash differs.
     pub fn world(&self, id: &str) -> Result<Vec<u8>, WorldError> {
         let hash = self.manifest.worlds.get(id).filter(|_| is_world_id(id));
         let (Some(hash), Some(place)) = (hash, self.worlds.get(id)) else {
@@ -162,12 +164,12 @@ impl Folder {
         Ok(bytes)
     }
 
-    /// Where a world is stored.
+    /// Returns the position of a stored world.
     pub fn world_place(&self, id: &str) -> Option<&WorldPlace> {
         self.worlds.get(id)
     }
 
-    /// Checks that a file of worlds holds those that the manifest names, with their hashes.
+    /// Checks that a world file has the worlds of the manifest, with the same hashes.
     pub(super) fn check_worlds(&self, file: &str, ids: &[String]) -> Result<(), WorldError> {
         if ids.is_empty() {
             return Ok(());
@@ -197,16 +199,16 @@ fn check_world_hash(id: &str, text: &[u8], expected: &str) -> Result<(), WorldEr
     }
 }
 
-/// Why a world cannot be had.
+/// The reason for which a world cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
     /// The manifest does not know it.
     #[error("the manifest has no world `{0}`")]
     Unknown(String),
-    /// Its file is not there.
+    /// Its file does not exist.
     #[error("{0} is missing")]
     Missing(String),
-    /// Another world stands in its place.
+    /// The manifest's position has another world.
     #[error("found world `{found}`, expected `{world}`, where the manifest places it")]
     Other {
         /// The world.
@@ -214,7 +216,7 @@ pub enum WorldError {
         /// The id that was found.
         found: String,
     },
-    /// It is another one.
+    /// Its hash differs.
     #[error("world `{world}`: found hash {found}, expected {expected}")]
     Changed {
         /// The world.
@@ -232,7 +234,7 @@ pub enum WorldError {
     Storage(#[from] StorageError),
 }
 
-/// Returns true if a file holds rows, by its name.
+/// Returns true if a file name is that of a row file.
 pub(crate) fn is_rows(name: &str) -> bool {
     name.starts_with("data/") && name.ends_with(".parquet")
 }

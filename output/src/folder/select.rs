@@ -1,4 +1,4 @@
-//! Which rows of a dataset are wanted.
+//! Selects rows of a dataset.
 
 use diorama_seeds::task::Ability;
 
@@ -7,43 +7,43 @@ use crate::manifest::Manifest;
 use crate::row::{Dialogue, Split, ability_name};
 use crate::rows::ReadError;
 
-/// What rows must be. An empty list asks for nothing.
+/// Conditions on rows. An empty list is no condition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// Of this split.
+    /// The row has this split.
     pub split: Option<Split>,
-    /// One of these is among the row's domains.
+    /// The row has one of these domains.
     pub domains: Vec<String>,
-    /// Of one of these abilities.
+    /// The row has one of these abilities.
     pub abilities: Vec<Ability>,
-    /// With all of these tags.
+    /// The row has all of these tags.
     pub tags: Vec<String>,
-    /// With one of these ids.
+    /// The row has one of these ids.
     pub ids: Vec<String>,
-    /// So many rows at most, the first ones.
+    /// Maximum number of rows.
     pub limit: Option<usize>,
 }
 
-/// A selection that no row of a dataset can meet.
+/// A condition that no row of the dataset meets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no row of the dataset has {what} `{found}`; it has {known}")]
 pub struct NoSuchRows {
     what: &'static str,
     found: String,
-    /// Those that rows have, with how many.
+    /// The existing values, with their numbers of rows.
     known: String,
 }
 
-/// Names that a message lists, at most.
+/// Maximum number of names in a message.
 const MAX_NAMED: usize = 40;
 
 impl Selection {
-    /// The rows of one split.
+    /// Selects the rows of one split.
     pub fn of_split(split: Split) -> Self {
         Self { split: Some(split), ..Self::default() }
     }
 
-    /// Returns true if all rows are wanted.
+    /// Returns true if there is no condition.
     pub fn is_all(&self) -> bool {
         *self == Self::default()
     }
@@ -51,7 +51,7 @@ impl Selection {
     /// Checks that the dataset has rows of each split, domain, ability and tag that is named.
     ///
     /// # Errors
-    /// The first that no row has, and those that rows have.
+    /// Returns the first value that no row has, with the existing values.
     pub fn check(&self, manifest: &Manifest) -> Result<(), NoSuchRows> {
         let counts = &manifest.counts;
         let splits = self.split.iter().map(|split| split.as_str());
@@ -72,7 +72,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Returns true if a row is what is asked for. The limit is not looked at.
+    /// Returns true if a row meets the conditions, without regard to the limit.
     pub fn takes(&self, row: &Dialogue) -> bool {
         let among = |names: &[String], name: &String| names.is_empty() || names.contains(name);
         self.split.is_none_or(|split| split == row.split)
@@ -84,7 +84,7 @@ impl Selection {
 }
 
 impl Folder {
-    /// The rows that a selection takes, in order, like [`rows`](Self::rows). An error is a row that is always taken.
+    /// Returns the selected rows in order, like [`rows`](Self::rows). Errors are always included.
     pub fn select<'a>(
         &'a self,
         selection: &'a Selection,

@@ -16,7 +16,7 @@ use crate::rows::samples::{sample, world_json};
 use crate::rows::{RowWriter, WorldWriter};
 use crate::storage::Storage;
 
-/// A dataset of 80 rows: three files of train and one of test.
+/// Makes a dataset of 80 rows: three train files and one test file.
 pub(crate) fn dataset() -> (TempDir, PathBuf) {
     let guard = TempDir::new().unwrap();
     let path = guard.path().join("dataset");
@@ -59,7 +59,7 @@ const STRUCTURED: &str = "structured/train-00000-of-00003.parquet";
 const WORLDS: &str = "worlds/train-00000.parquet";
 const TEST: &str = "data/test-00000-of-00001.parquet";
 
-/// Damages a fresh dataset and compares all that is found.
+/// Damages a fresh dataset and compares all failures.
 fn check(damage: impl FnOnce(&Path), expect: &[(&str, Option<&str>, &str)]) {
     let (_guard, path) = dataset();
     damage(&path);
@@ -82,7 +82,7 @@ fn edit_manifest(path: &Path, edit: impl FnOnce(&mut Json)) {
     fs::write(&file, serde_json::to_vec(&manifest).unwrap()).unwrap();
 }
 
-/// Rewrites a file's rows and makes its manifest entry fit, as someone does who edits a dataset with care.
+/// Edits a file's rows and updates its manifest entry.
 fn edit_rows(path: &Path, name: &str, edit: impl FnOnce(&mut Vec<Dialogue>)) {
     let file = path.join(name);
     let mut rows: Vec<Dialogue> = Folder::open(Storage::local(path))
@@ -113,7 +113,7 @@ fn a_dataset_as_it_was_written_has_no_failures() {
     check(|path| fs::write(path.join(".gitattributes"), "").unwrap(), &[]);
 }
 
-/// To open a pipe waits for its writer, and some devices have no end.
+/// Opening a pipe waits for its writer, and some devices have no end.
 #[cfg(unix)]
 #[test]
 fn pipes_and_devices_are_refused() {
@@ -330,7 +330,7 @@ fn worlds_are_checked_when_they_are_read() {
     assert_eq!(config_hash(&BTreeMap::from([("n".into(), json!(1))])), folder.manifest().config_hash);
 }
 
-/// A dataset of version 2, as its manifest and its folder were: a file of JSON for each world, no structured rows.
+/// Makes a dataset of version 2: one JSON file per world, and no structured rows.
 #[test]
 fn worlds_in_files_of_their_own_are_still_read() {
     let (_guard, path) = dataset();

@@ -1,4 +1,4 @@
-//! The contents of those JSON columns of a row that no other crate defines.
+//! Owns the types of those JSON columns that no other crate defines.
 
 use std::collections::BTreeMap;
 
@@ -6,86 +6,87 @@ use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::task::{Outage, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// Column `episode`: how an episode is set up and what happens in it, enough to run it again.
+/// Column `episode`: the setup and the events of an episode, sufficient for a replay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
     /// The clock at the start, RFC 3339.
     pub clock: String,
-    /// The zone.
+    /// The time zone.
     pub zone: String,
     /// The session's seed.
     pub session_seed: u64,
-    /// Key of a user who is signed in from the start; none offline.
+    /// Key of the signed-in user at the start, if any.
     pub identity: Option<String>,
-    /// What the first calls of APIs meet, once each.
+    /// The outages that the first calls of APIs meet, once each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
-    /// Version of the search for tools.
+    /// Version of the tool search.
     pub search: String,
     /// Names of the APIs that are visible at the start.
     pub visible: Vec<String>,
-    /// How the last goal ends.
+    /// The outcome of the last goal.
     pub outcome: Outcome,
     /// The events of the episode, in order.
     pub events: Vec<Event>,
-    /// BLAKE3 of the system message, in hexadecimal: nothing else in the row shows whether it is as it was proven. Rows of
-    /// `generate/1` have none.
+    /// BLAKE3 hash of the system message, in hexadecimal. The row has no other proof that the message is
+    /// unchanged. Rows of `generate/1` have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_hash: Option<String>,
-    /// BLAKE3 of the other messages' roles, contents and reasoning, in hexadecimal.
+    /// BLAKE3 hash of the other messages' roles, contents and reasoning, in hexadecimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialogue_hash: Option<String>,
 }
 
-/// Something that happens in an episode. Turns, words and calls count from 0.
+/// An event of an episode. Turns, messages and calls are counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Event {
-    /// The user's turn of this number.
+    /// The user's turn with this number.
     User(u32),
-    /// The reference call of this number.
+    /// The reference call with this number.
     Call(u32),
-    /// The assistant's words of this number.
+    /// The assistant's message with this number.
     Say(u32),
-    /// The words before it ask the user to confirm so many of the next calls.
+    /// The previous message asks the user to confirm this number of the next calls.
     Confirm(u32),
-    /// The open goal has ended, and how.
+    /// The open goal has ended with this outcome.
     End(Outcome),
 }
 
-/// Column `user_facts`: the script of the conversation. Rows of the first format had a list of the later turns.
+/// Column `user_facts`: the script of the conversation. Rows of the first format have a list of later turns
+/// instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum UserFacts {
-    /// The user's goals in order, and the information withheld until the assistant asks.
+    /// The user's goals in order, with the information withheld until the assistant asks.
     Script(Script),
-    /// Turns that answer the assistant's question.
+    /// The turns that answer the assistant's questions.
     Turns(Vec<LaterTurn>),
 }
 
 /// A later turn of a row of the first format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaterTurn {
-    /// The turn that says it.
+    /// Number of the turn.
     pub turn: u32,
-    /// In these words.
+    /// Its text.
     pub text: String,
 }
 
-/// Column `provenance`: where a row comes from.
+/// Column `provenance`: the origin of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// The backend that did the language work.
+    /// The backend that wrote the text.
     pub backend: String,
-    /// The model, where there was one.
+    /// The model, if one was used.
     pub model: Option<String>,
-    /// Hash of the prompts, where there were any.
+    /// Hash of the prompts, if there were any.
     pub prompt_hash: Option<String>,
     /// The run's seed.
     pub seed: u64,
-    /// The index of the row in the run, from 0.
+    /// Index of the row in the run, from 0.
     pub row: u64,
-    /// The attempt, from 0, that passed.
+    /// Number of the attempt that passed, from 0.
     pub attempt: u32,
     /// The generator's version.
     pub version: String,
@@ -96,7 +97,7 @@ pub struct Provenance {
 }
 
 impl UserFacts {
-    /// The script. Of a row of the first format: one goal, whose later turns answer one message each.
+    /// Returns the script. A row of the first format has one goal, whose later turns answer one message each.
     pub fn script(self, opening: &str) -> Script {
         match self {
             Self::Script(script) => script,

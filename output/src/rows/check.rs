@@ -4,7 +4,7 @@ use crate::columns::{COLUMNS, Cell, Column, Kind, Table};
 use crate::row::{Dialogue, Message, RowFault};
 
 impl Dialogue {
-    /// Bytes of text in the row, which bound the size of row groups.
+    /// Returns the bytes of text in the row, which limit the size of row groups.
     pub fn text_bytes(&self) -> usize {
         let bytes = |column: &Column| match column.cell {
             Cell::Text(get, _) => get(self).len(),
@@ -16,7 +16,7 @@ impl Dialogue {
         COLUMNS.iter().map(bytes).sum()
     }
 
-    /// Checks what no reader can repair later: names that must not be empty, and JSON text that must be JSON.
+    /// Checks properties that readers depend on: required names are not empty, and JSON text is valid JSON.
     ///
     /// # Errors
     /// The first fault, with the row's id and the column.

@@ -1,4 +1,4 @@
-//! An Arrow record batch to rows. The batch has the right schema; its content is still untrusted.
+//! Decodes an Arrow record batch to rows. The batch has the right schema, but its content is untrusted.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +10,13 @@ use diorama_seeds::task::Ability;
 use crate::columns::{Cell, Table};
 use crate::row::{Dialogue, FunctionCall, Message, Role, Split, ToolCall, UnknownName};
 
-/// A reason why a stored row is not a valid dialogue.
+/// The reason for which a stored row is no valid dialogue.
 #[derive(Debug, thiserror::Error)]
 pub enum ColumnError {
-    /// A column that is not there.
+    /// A column is missing.
     #[error("column `{0}` is missing")]
     Missing(&'static str),
-    /// A column that holds values of another type.
+    /// A column has another type.
     #[error("column `{column}` has type {found}")]
     Type {
         /// The column.
@@ -24,13 +24,13 @@ pub enum ColumnError {
         /// Its type.
         found: DataType,
     },
-    /// No value where there has to be one.
+    /// A required value is null.
     #[error("{0} is null")]
     Null(Place),
-    /// A list with an item that is no value.
+    /// A list has a null item.
     #[error("column `{0}` holds null")]
     NullItem(&'static str),
-    /// A number that counts nothing.
+    /// A count is negative.
     #[error("column `{column}` is {found}, expected 0 or more")]
     Negative {
         /// The column.
@@ -38,18 +38,18 @@ pub enum ColumnError {
         /// The number.
         found: i32,
     },
-    /// A name that is none of those there are.
+    /// A name is unknown.
     #[error("column `{column}`: {source}")]
     Name {
         /// The column.
         column: &'static str,
-        /// Which name was found.
+        /// The error with the found name.
         source: UnknownName,
     },
-    /// A call that is none of a function.
+    /// A call is no function call.
     #[error("found a call of type `{0}`, expected `function`")]
     CallType(String),
-    /// Something wrong in a message.
+    /// A message is invalid.
     #[error("message {message}: {source}")]
     Message {
         /// The message, from 0.
@@ -59,7 +59,7 @@ pub enum ColumnError {
     },
 }
 
-/// Where a value stands.
+/// The position of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In a column of the row.
@@ -80,13 +80,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// The rows of a batch; columns that it does not have stay empty. An error says which row of the batch and what is wrong.
+/// Decodes the rows of a batch. Columns that it lacks stay empty. An error has the index of its row.
 pub(crate) fn decode(batch: &RecordBatch, table: Table) -> Result<Vec<Dialogue>, (usize, ColumnError)> {
     let columns = Columns::of(batch, table).map_err(|error| (0, error))?;
     (0..batch.num_rows()).map(|row| columns.row(row).map_err(|error| (row, error))).collect()
 }
 
-/// What tells rows apart, without their content.
+/// The identifying columns of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowHead {
     /// The row's id.
@@ -108,7 +108,7 @@ impl From<Dialogue> for RowHead {
     }
 }
 
-/// The heads of a batch's rows; other columns need not be there.
+/// Decodes the heads of a batch's rows. Other columns may be missing.
 pub(crate) fn decode_heads(batch: &RecordBatch) -> Result<Vec<RowHead>, (usize, ColumnError)> {
     let head = |row: usize| {
         let mut dialogue = Dialogue::blank();
@@ -285,7 +285,7 @@ fn value(texts: &StringArray, index: usize) -> Option<String> {
     (index < texts.len() && texts.is_valid(index)).then(|| texts.value(index).to_owned())
 }
 
-/// The items of a list, as indices into its values; nothing when it is null.
+/// Returns the items of a list as indexes into its values, or none if it is null.
 fn range(list: &ListArray, row: usize) -> Option<std::ops::Range<usize>> {
     if list.is_null(row) {
         return None;

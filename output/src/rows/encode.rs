@@ -1,4 +1,4 @@
-//! Rows to an Arrow record batch.
+//! Encodes rows as an Arrow record batch.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, DataType};
 use crate::columns::{Cell, Table, call_fields, element, function_fields, message_fields};
 use crate::row::{CallKind, Dialogue, Message, ToolCall};
 
-/// One batch of the rows given. Callers keep batches far below the two gigabytes a text column can hold.
+/// Encodes rows as one batch. A text column is limited to two gigabytes, so callers keep batches far below.
 pub(crate) fn encode(rows: &[Dialogue], table: Table) -> Result<RecordBatch, ArrowError> {
     let columns: Result<Vec<ArrayRef>, ArrowError> = table
         .columns()
@@ -69,7 +69,7 @@ fn encode_messages(rows: &[Dialogue]) -> Result<ArrayRef, ArrowError> {
     encode_list(rows.iter().map(|row| row.messages.len()), structs, None)
 }
 
-/// Calls by message; a message without calls has null, so that chat templates see no empty list.
+/// Encodes calls by message. A message without calls gets null, so that chat templates see no empty list.
 fn encode_calls(messages: &[&Message]) -> Result<ArrayRef, ArrowError> {
     let all: Vec<&ToolCall> = messages.iter().flat_map(|message| &message.tool_calls).collect();
     let function: Vec<ArrayRef> = vec![

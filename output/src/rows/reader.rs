@@ -1,4 +1,4 @@
-//! The Parquet reader. Files come from anywhere, so everything in them is checked before it is believed.
+//! Owns the Parquet reader. Files are untrusted, so everything in them is checked before use.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,12 +18,12 @@ use crate::older::{self, OLDER_VERSION};
 use crate::row::Dialogue;
 use crate::storage::{Chunks, Storage, StorageError, StoredFile};
 
-/// Rows held in memory at once by one reader.
+/// Maximum number of rows that a reader holds in memory.
 const BATCH_ROWS: usize = 64;
-/// Bounds on what a file may claim of a row group before anything is allocated for it.
+/// Limits on the sizes that a file may claim for a row group, checked before memory is allocated.
 const MAX_GROUP_ROWS: i64 = 1 << 20;
 const MAX_COLUMN_BYTES: i64 = 1 << 31;
-/// The end of a file that is fetched first: metadata of our own files is a tenth of it.
+/// Bytes fetched first from the end of a file. Metadata of our own files takes a tenth of it.
 const FOOTER_BYTES: u64 = 256 << 10;
 
 /// A Parquet file of dialogues. Row groups can be read independently, each by its own thread.
@@ -33,39 +33,39 @@ pub struct RowFile {
     file: ParquetFile,
 }
 
-/// A Parquet file whose metadata is read and checked.
+/// A Parquet file with checked metadata.
 #[derive(Clone, Debug)]
 pub(super) struct ParquetFile {
     file: StoredFile,
     pub(super) metadata: ArrowReaderMetadata,
 }
 
-/// The rows of a file or of one of its row groups, in order. After an error it ends.
+/// The rows of a file or of one of its row groups, in order. It ends after an error.
 pub struct Rows {
     file: String,
     table: Table,
     reader: Option<ParquetRecordBatchReader>,
-    /// The row groups that follow.
+    /// The file, and the row groups that follow.
     rest: Option<(RowFile, Range<usize>)>,
-    /// The file is of [`OLDER_VERSION`].
+    /// True if the file has [`OLDER_VERSION`].
     is_older: bool,
     batch: std::vec::IntoIter<Dialogue>,
     next_row: u64,
 }
 
-/// Why rows could not be read.
+/// The reason for which rows could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The file cannot be opened.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// It is not there.
+    /// The file does not exist.
     #[error("{file} is missing")]
     Missing {
         /// The file.
         file: String,
     },
-    /// It is not a Parquet file, or a damaged one.
+    /// The file is no Parquet file, or is damaged.
     #[error("{file}: not a readable Parquet file: {what}; was it cut off or changed?")]
     Damaged {
         /// The file.
@@ -73,7 +73,7 @@ pub enum ReadError {
         /// The reader's message.
         what: String,
     },
-    /// It is a Parquet file of something else.
+    /// The Parquet file has another schema.
     #[error("{file}: not a file of dialogues: {what}")]
     Foreign {
         /// The file.
@@ -81,7 +81,7 @@ pub enum ReadError {
         /// A description of the difference.
         what: String,
     },
-    /// A row does not hold what a dialogue holds.
+    /// A row is no valid dialogue.
     #[error("{file}: row {row}: {source}")]
     Row {
         /// The file.
@@ -94,30 +94,30 @@ pub enum ReadError {
 }
 
 impl RowFile {
-    /// Opens a file and checks that it holds dialogues of this version.
+    /// Opens a file and checks that it has dialogues of this version.
     ///
     /// # Errors
-    /// When it cannot be opened, is damaged, or holds something else.
+    /// Returns an error if it cannot be opened, is damaged, or holds something else.
     pub fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
         let table = Table::of_file(name);
         Ok(Self { table, file: ParquetFile::open(storage, name, &table.schema())? })
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn rows(&self) -> u64 {
         let groups = self.file.metadata.metadata().row_groups();
         groups.iter().map(|group| u64::try_from(group.num_rows()).unwrap_or(0)).sum()
     }
 
-    /// The number of row groups.
+    /// Returns the number of row groups.
     pub fn groups(&self) -> usize {
         self.file.metadata.metadata().num_row_groups()
     }
 
-    /// All rows, one row group after the other.
+    /// Returns all rows, one row group after the other.
     ///
     /// # Errors
-    /// When the file cannot be opened or is damaged.
+    /// Returns an error if the file cannot be opened or is damaged.
     pub fn read(&self) -> Result<Rows, ReadError> {
         let rows = if self.groups() == 0 {
             self.read_rows(self.file.file.chunks(0..0)?, None)?
@@ -127,10 +127,10 @@ impl RowFile {
         Ok(Rows { rest: Some((self.clone(), 1..self.groups())), ..rows })
     }
 
-    /// The rows of one row group.
+    /// Returns the rows of one row group.
     ///
     /// # Errors
-    /// When there is no such group, or the file cannot be opened or is damaged.
+    /// Returns an error if there is no such group, or the file cannot be opened or is damaged.
     pub fn read_group(&self, group: usize) -> Result<Rows, ReadError> {
         self.read_rows(self.file.read_group(group)?, Some(group))
     }
@@ -139,7 +139,7 @@ impl RowFile {
         read_rows(chunks, self.file.metadata.clone(), &self.file.full_name(), self.table, group)
     }
 
-    /// The heads of the rows of one row group: only their columns are decoded.
+    /// Returns the heads of one row group's rows. Decodes only their columns.
     ///
     /// # Errors
     /// As [`RowFile::read_group`].
@@ -171,7 +171,7 @@ impl ParquetFile {
     /// Opens a file and checks its metadata.
     ///
     /// # Errors
-    /// When it cannot be opened, is damaged, or has other columns.
+    /// Returns an error if it cannot be opened, is damaged, or has other columns.
     pub(super) fn open(storage: &Storage, name: &str, expected: &Schema) -> Result<Self, ReadError> {
         let missing = || ReadError::Missing { file: storage.full_name(name) };
         let file = storage.open_file(name)?.ok_or_else(missing)?;
@@ -184,10 +184,10 @@ impl ParquetFile {
         self.file.full_name()
     }
 
-    /// The bytes of a row group.
+    /// Returns the bytes of a row group.
     ///
     /// # Errors
-    /// When there is no such group, or the file cannot be read.
+    /// Returns an error if there is no such group, or the file cannot be read.
     pub(super) fn read_group(&self, group: usize) -> Result<Chunks, ReadError> {
         let groups = self.metadata.metadata().row_groups();
         let range = groups.get(group).map(byte_range).ok_or_else(|| ReadError::Damaged {
@@ -198,7 +198,8 @@ impl ParquetFile {
     }
 }
 
-/// The bytes of a row group's columns. A damaged file may claim any; what is not in the file is not fetched.
+/// Returns the byte range of a row group's columns. A damaged file may claim any range; only bytes inside of
+/// the file are fetched.
 fn byte_range(group: &RowGroupMetaData) -> Range<u64> {
     let (mut start, mut end) = (u64::MAX, 0);
     for column in group.columns() {
@@ -248,7 +249,7 @@ impl Iterator for Rows {
 }
 
 impl Rows {
-    /// Goes on with the next row group, if one follows.
+    /// Continues with the next row group, if there is one.
     fn next_group(&mut self) -> Option<Result<(), ReadError>> {
         let (file, groups) = self.rest.as_mut()?;
         let group = groups.next()?;
@@ -262,10 +263,10 @@ pub(super) fn load<T: ChunkReader>(
     name: &str,
     expected: &Schema,
 ) -> Result<ArrowReaderMetadata, ReadError> {
-    // The types follow from the Parquet schema, never from an embedded Arrow schema that could contradict it.
+    // The types come from the Parquet schema. An embedded Arrow schema could contradict it, so it is ignored.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = guard(name, || ArrowReaderMetadata::load(file, options))?;
-    // Columns of the older version are checked where they are translated.
+    // The translation checks the columns of the older version.
     if read_version(metadata.metadata(), name)? != OLDER_VERSION {
         check_schema(metadata.schema(), name, expected)?;
     }
@@ -298,8 +299,8 @@ pub(super) fn read_rows<T: ChunkReader + 'static>(
     })
 }
 
-/// Runs a step of the Parquet reader. Damaged bytes have made it panic where it should have returned an error, and
-/// a command that checks foreign files must not end by that.
+/// Runs a step of the Parquet reader. Damaged bytes can make it panic instead of returning an error, and a
+/// check of foreign files must not end by a panic.
 pub(super) fn guard<T, E: std::fmt::Display>(
     file: &str,
     step: impl FnOnce() -> Result<T, E>,
@@ -311,7 +312,7 @@ pub(super) fn guard<T, E: std::fmt::Display>(
     }
 }
 
-/// The schema version of a file, one of those that are read.
+/// Returns the schema version of a file. Refuses unknown versions.
 fn read_version(metadata: &ParquetMetaData, file: &str) -> Result<u32, ReadError> {
     let pairs = metadata.file_metadata().key_value_metadata();
     let found = pairs

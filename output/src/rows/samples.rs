@@ -1,4 +1,4 @@
-//! Rows for tests: plain ones by number, and arbitrary ones.
+//! Sample rows for tests: plausible ones by index, and arbitrary ones.
 
 use diorama_seeds::task::Ability;
 use proptest::collection::vec;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
 
-/// A plausible row that depends on its number alone.
+/// Returns a plausible row that depends on its index only.
 pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
     let world = format!("{}_clinic_{}", split.as_str(), row_index / 50);
     let call = ToolCall::new("call_1", "FindDentist", format!(r#"{{"name":"Ann {row_index}"}}"#));
@@ -34,7 +34,7 @@ pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
         gold_calls: format!(r#"[{{"api":"FindDentist","arguments":{{"name":"Ann {row_index}"}},"sources":{{}}}}]"#),
         gold_plan: row_index.is_multiple_of(2).then(|| "FindDentist(name)".to_owned()),
         gold_answer: "{}".into(),
-        // Every eighth row has no structured form, as it has no goals.
+        // Every eighth row has no goals, and so no structured form.
         checks: [r#"{"version":3,"goals":[{"outcome":"done"}]}"#, r#"{"version":3,"goals":[]}"#]
             [usize::from(row_index % 8 == 7)]
         .into(),
@@ -48,12 +48,12 @@ pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
     }
 }
 
-/// The file of a sample's world.
+/// Returns the canonical JSON of a sample's world.
 pub(crate) fn world_json(world_id: &str) -> String {
     format!(r#"{{"name":"{world_id}","world":1}}"#)
 }
 
-/// Any row that may be written.
+/// Generates any valid row.
 pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
     let json = || any::<String>().prop_map(|text| serde_json::Value::String(text).to_string());
     let name = || "[a-z\u{e9}\u{1F600}]{1,12}";

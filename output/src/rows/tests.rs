@@ -104,7 +104,7 @@ fn foreign_files_are_named_as_such() {
     check(other.into_inner().unwrap(), "found no `diorama.schema_version`");
 }
 
-/// Whatever byte is changed or cut, the reader returns rows or an error.
+/// For any changed or missing byte, the reader returns rows or an error.
 #[test]
 fn damaged_files_give_errors_not_panics() {
     let bytes = write(&samples(40));
@@ -117,7 +117,7 @@ fn damaged_files_give_errors_not_panics() {
             damaged[at] ^= change;
             errors += usize::from(read(damaged).is_err());
         }
-        // The footer is where a wrong byte does the most, so every byte of the last two kilobytes is tried.
+        // A wrong byte has the most effect in the footer, so every byte of the last two kilobytes is tried.
         step = if at + 2_048 > bytes.len() { 1 } else { step % 17 + 3 };
         at += step;
     }
@@ -141,7 +141,7 @@ fn files_of_schema_version_1_are_read() {
         assert_eq!((row.domains.len(), &*row.source), (1, "unstated"));
         let gates: serde_json::Value = serde_json::from_str(&row.gates).unwrap();
         assert!(gates["solvable"].is_u64() && gates["mutation"].is_object(), "{gates}");
-        // A row that is written again is of today's version.
+        // Writing a row again uses the present version.
         assert_eq!(read(write(std::slice::from_ref(row))).unwrap(), std::slice::from_ref(row));
     }
     assert!(rows.iter().any(|row| !row.tags.is_empty()));

@@ -1,4 +1,4 @@
-//! Worlds as Parquet: two columns, each world in a row group of its own, so that one is read without the others.
+//! World files as Parquet: two columns, and one row group per world, so that each can be read separately.
 
 use std::io::Write;
 use std::sync::{Arc, LazyLock};
@@ -14,7 +14,7 @@ use super::reader::{ParquetFile, ReadError, guard};
 use super::writer::{WriteError, properties, start};
 use crate::storage::Storage;
 
-/// The writer's name in a file.
+/// The writer's name in the file metadata.
 const CREATED_BY: &str = "diorama worlds/1";
 
 static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
@@ -32,7 +32,7 @@ impl<W: Write + Send> WorldWriter<W> {
     /// Starts a file.
     ///
     /// # Errors
-    /// When the first bytes cannot be written.
+    /// Returns an error if the first bytes cannot be written.
     pub fn new(sink: W) -> Result<Self, WriteError> {
         let properties = properties(CREATED_BY)?
             .set_dictionary_enabled(false)
@@ -43,7 +43,7 @@ impl<W: Write + Send> WorldWriter<W> {
     /// Adds a world: its id and its canonical JSON.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write(&mut self, id: &str, canonical: &str) -> Result<(), WriteError> {
         let column = |text: &str| Arc::new(StringArray::from(vec![text])) as ArrayRef;
         let columns = vec![column(id), column(canonical)];
@@ -53,10 +53,10 @@ impl<W: Write + Send> WorldWriter<W> {
         Ok(())
     }
 
-    /// Writes the footer. Gives the sink back, and the ids in the order of the row groups.
+    /// Writes the footer. Returns the sink, and the ids in the order of the row groups.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn finish(self) -> Result<(W, Vec<String>), WriteError> {
         Ok((self.writer.into_inner()?, self.ids))
     }
@@ -66,18 +66,18 @@ impl<W: Write + Send> WorldWriter<W> {
 pub(crate) struct WorldFile(ParquetFile);
 
 impl WorldFile {
-    /// Opens a file and checks that it holds worlds.
+    /// Opens a file and checks that it has worlds.
     ///
     /// # Errors
-    /// When it cannot be opened, is damaged, or holds something else.
+    /// Returns an error if it cannot be opened, is damaged, or holds something else.
     pub(crate) fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
         ParquetFile::open(storage, name, &SCHEMA).map(Self)
     }
 
-    /// The id and the text of the world in a row group.
+    /// Returns the id and the JSON of the world in a row group.
     ///
     /// # Errors
-    /// When there is no such group, or the file cannot be read or is damaged.
+    /// Returns an error if there is no such group, or the file cannot be read or is damaged.
     pub(crate) fn read(&self, group: usize) -> Result<(String, String), ReadError> {
         let (file, metadata) = (self.0.full_name(), self.0.metadata.clone());
         let bytes = self.0.read_group(group)?;
@@ -122,7 +122,7 @@ mod tests {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x80;
             storage.write("w", &damaged).unwrap();
-            // Either an error or a world: never a panic.
+            // The result is an error or a world, but never a panic.
             let _ = WorldFile::open(&storage, "w").and_then(|file| file.read(2));
         }
         storage.write("w", b"PAR1").unwrap();

@@ -1,4 +1,4 @@
-//! The Parquet writer: fixed settings, bounded memory.
+//! Owns the Parquet writer, with fixed settings and bounded memory.
 
 use std::io::Write;
 
@@ -17,19 +17,20 @@ use super::encode::encode;
 use crate::columns::{SCHEMA_VERSION, Table};
 use crate::row::{Dialogue, RowFault};
 
-/// The writer's name in a file. It names the schema, not the build, so that a patch release writes the same bytes.
+/// The writer's name in the file metadata. It names the schema and not the build, so patch releases write the
+/// same bytes.
 pub const CREATED_BY: &str = "diorama dialogue/3";
 
-/// The key of [`SCHEMA_VERSION`] in a file's metadata.
+/// The metadata key of [`SCHEMA_VERSION`].
 pub(crate) const SCHEMA_KEY: &str = "diorama.schema_version";
 
-/// A row group ends with the row that reaches one of these.
+/// A row group ends after the row that reaches one of these limits.
 const GROUP_ROWS: usize = 512;
 const GROUP_BYTES: usize = 32 << 20;
-/// A batch that reaches one of these is handed to the encoder.
+/// A batch is encoded when it reaches one of these limits.
 const BATCH_ROWS: usize = 64;
 const BATCH_BYTES: usize = 4 << 20;
-/// A row with more text than this is refused: no dialogue has it, and every reader would have to hold it.
+/// Maximum bytes of a row's text, since every reader has to hold a row in memory.
 const ROW_BYTES: usize = 64 << 20;
 
 /// Writes rows, in the order given, to one Parquet file.
@@ -42,13 +43,13 @@ pub struct RowWriter<W: Write + Send> {
     group_bytes: usize,
 }
 
-/// Why rows could not be written.
+/// The reason for which rows could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// A row is not one that may be written.
+    /// The row is invalid.
     #[error(transparent)]
     Row(#[from] RowFault),
-    /// A row is too large.
+    /// The row is too large.
     #[error("row `{row}` holds {bytes} bytes of text, expected at most {ROW_BYTES}")]
     RowTooLarge {
         /// The row's id.
@@ -68,7 +69,7 @@ impl<W: Write + Send> RowWriter<W> {
     /// Starts a file.
     ///
     /// # Errors
-    /// When the first bytes cannot be written.
+    /// Returns an error if the first bytes cannot be written.
     pub fn new(sink: W, table: Table) -> Result<Self, WriteError> {
         let mut properties = properties(CREATED_BY)?.set_statistics_enabled(EnabledStatistics::Chunk);
         for column in table.columns().iter().filter(|column| column.is_repetitive) {
@@ -88,7 +89,7 @@ impl<W: Write + Send> RowWriter<W> {
     /// Adds a row.
     ///
     /// # Errors
-    /// When the row is not one that may be written, or the file cannot be written.
+    /// Returns an error if the row is not one that may be written, or the file cannot be written.
     pub fn write(&mut self, row: Dialogue) -> Result<(), WriteError> {
         row.check_columns(self.table)?;
         let bytes = row.text_bytes();
@@ -111,10 +112,10 @@ impl<W: Write + Send> RowWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left and the footer, and gives the sink back.
+    /// Writes the remaining rows and the footer, and returns the sink.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn finish(mut self) -> Result<W, WriteError> {
         self.encode()?;
         Ok(self.writer.into_inner()?)
@@ -131,20 +132,20 @@ impl<W: Write + Send> RowWriter<W> {
     }
 }
 
-/// The properties that all files have.
+/// Returns the properties of all files.
 pub(super) fn properties(created_by: &str) -> Result<WriterPropertiesBuilder, ParquetError> {
     let version = KeyValue::new(SCHEMA_KEY.to_owned(), SCHEMA_VERSION.to_string());
     Ok(WriterProperties::builder()
         .set_writer_version(WriterVersion::PARQUET_1_0)
         .set_created_by(created_by.to_owned())
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
-        // The writers bound row groups by counts that depend on the rows alone.
+        // The writers limit row groups themselves, by counts that depend only on the rows.
         .set_max_row_group_row_count(None)
         .set_max_row_group_bytes(None)
         .set_key_value_metadata(Some(vec![version])))
 }
 
-/// Starts a file. The schema follows from the Parquet schema; a second, encoded copy would only tie files to Arrow's version.
+/// Starts a file. Omits the encoded Arrow schema, which would tie files to a version of Arrow.
 pub(super) fn start<W: Write + Send>(
     sink: W,
     schema: SchemaRef,

@@ -1,18 +1,19 @@
-//! Texts that nearly repeat an earlier one: word 3-shingles with a Jaccard similarity of 0.8 or more, or of 0.6 or more.
+//! Near-duplicates: texts whose word 3-shingles have a Jaccard similarity of at least 0.8 or 0.6 with an
+//! earlier text.
 //!
-//! Exact but for collisions of 64-bit hashes. Two sets that similar share at least one of the rarest few of their
-//! shingles (the prefix filter of Chaudhuri, Ganti and Kaushik, 2006), so an inverted index over those few gives all
-//! candidates, and each candidate is then compared in full.
+//! Exact except for collisions of 64-bit hashes. Two such sets share at least one of their few rarest
+//! shingles (the prefix filter of Chaudhuri, Ganti and Kaushik, 2006). An inverted index over those gives all
+//! candidates, and each candidate is compared in full.
 
 use std::collections::{HashMap, HashSet};
 
-/// Shingle sets of texts, in order.
+/// The shingle sets of texts, in order.
 #[derive(Clone, Debug, Default)]
 pub struct Duplicates {
     sets: Vec<Box<[u64]>>,
 }
 
-/// The shingles of a text, sorted, each once.
+/// Returns the distinct shingles of a text, sorted.
 pub fn shingles(words: &[String]) -> Box<[u64]> {
     let mut set: Vec<u64> = match words {
         [] => Vec::new(),
@@ -30,17 +31,17 @@ impl Duplicates {
         self.sets.push(shingles(words));
     }
 
-    /// The number of texts that repeat an earlier one so nearly.
+    /// Returns the number of texts that are near-duplicates of an earlier one.
     pub fn count(&self, nearness: Nearness) -> u64 {
         let sets = self.ranked();
         let mut seen: HashSet<&[u32]> = HashSet::new();
         let mut index: HashMap<u32, Vec<usize>> = HashMap::new();
-        // The text for which a candidate was last compared, so that each is compared once.
+        // For each candidate, the last text that it was compared with, so that each pair is compared once.
         let mut compared: Vec<usize> = vec![usize::MAX; sets.len()];
         let mut count = 0;
         for (number, set) in sets.iter().enumerate() {
             if !seen.insert(set) {
-                // The same set again: it repeats, and its index entries are there already.
+                // An equal set is a duplicate, and the index already has its entries.
                 count += 1;
                 continue;
             }
@@ -59,8 +60,8 @@ impl Duplicates {
         count
     }
 
-    /// The sets with each shingle replaced by its rank, rarest first, and sorted by it. The rarer the shingles of a
-    /// prefix, the fewer candidates it gives.
+    /// Returns the sets with each shingle replaced by its rank, the rarest first, sorted by rank. Rare
+    /// shingles in a prefix give few candidates.
     fn ranked(&self) -> Vec<Vec<u32>> {
         let mut frequency: HashMap<u64, u32> = HashMap::new();
         for shingle in self.sets.iter().flatten() {
@@ -85,7 +86,7 @@ impl Duplicates {
     }
 }
 
-/// How near two texts are, at least: intersection / union in fifths.
+/// The minimum similarity: intersection divided by union, in fifths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
     /// 0.6.
@@ -94,18 +95,19 @@ pub enum Nearness {
     FourFifths = 4,
 }
 
-/// How many of its rarest shingles a set shares at least one of with every set near it: such a set has at least three or four
-/// fifths of its shingles, so among one more than the remaining fifths there is a common one.
+/// Returns the number of its rarest shingles of which a set shares at least one with every similar set. A
+/// similar set has at least three or four fifths of the shingles. So one more than the remaining fifths must
+/// include a common one.
 const fn prefix_length(size: usize, nearness: Nearness) -> usize {
     if size == 0 { 0 } else { size - (nearness as usize * size).div_ceil(5) + 1 }
 }
 
-/// Returns true if intersection / union is 0.8 or more.
+/// Returns true if the similarity is at least 0.8.
 pub fn similar<T: Ord>(left: &[T], right: &[T]) -> bool {
     are_near(left, right, Nearness::FourFifths)
 }
 
-/// Returns true if intersection / union is so great, computed in whole numbers.
+/// Returns true if the similarity is at least `nearness`. Uses integers only.
 pub fn are_near<T: Ord>(left: &[T], right: &[T], nearness: Nearness) -> bool {
     let fifths = nearness as usize;
     let (small, large) = (left.len().min(right.len()), left.len().max(right.len()));

@@ -1,4 +1,4 @@
-//! How guessable rows are: what one fixed answer would pass for each kind of check.
+//! Guessability: the share of checks that one fixed answer would pass.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 
 use super::text::share;
 
-/// How guessable the checks of one kind are.
+/// The guessability of the checks of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Guess {
-    /// Checks of the kind.
+    /// Number of checks of the kind.
     pub checks: u64,
-    /// The fixed answer that states most of them.
+    /// The fixed answer that passes most of them.
     pub best: String,
-    /// The share of them that it states: the chance of one who always gives it.
+    /// The share of them that it passes.
     pub share: f64,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Guesses {
 }
 
 impl Guesses {
-    /// Takes in a row's checks.
+    /// Counts the checks of a row.
     pub(super) fn add(&mut self, checks: &Checks) {
         for goal in &checks.goals {
             for check in &goal.answer {
@@ -46,7 +46,8 @@ impl Guesses {
         self.weak += u64::from(only && !refuses && checks.changes.is_empty());
     }
 
-    /// Returns the most common value by kind, and the number of rows that rest only on a count of one or two.
+    /// Returns the most common value by kind, and the number of rows that depend only on a count of one or
+    /// two.
     pub(super) fn finish(self) -> (BTreeMap<String, Guess>, u64) {
         let kinds = self.kinds.into_iter().map(|(kind, values)| {
             let checks = values.values().sum();
@@ -59,7 +60,7 @@ impl Guesses {
     }
 }
 
-/// A fact's kind, and what states it.
+/// Returns a fact's kind and the text of its value.
 fn told(fact: &Fact) -> (&'static str, String) {
     match fact {
         Fact::Number { value, .. } => ("number", value.to_string()),

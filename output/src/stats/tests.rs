@@ -23,7 +23,7 @@ fn tokens_are_words_and_single_marks() {
 
 #[test]
 fn diversity_is_over_bigrams_within_rows_and_openings() {
-    // Bigrams: a b, b c | a b, b c, c d | x y: 4 different of 6. Openings: a b c twice, x y.
+    // Bigrams: a b, b c | a b, b c, c d | x y. 4 of 6 are different. Openings: a b c twice, x y.
     let (distinct_2, distinct_first3) = openings_and_bigrams(["a b c", "A B C d", "x y"].into_iter());
     assert!((distinct_2 - 4.0 / 6.0).abs() < 1e-12);
     assert!((distinct_first3 - 2.0 / 3.0).abs() < 1e-12);
@@ -43,7 +43,7 @@ fn draws_are_seeded_and_without_replacement() {
         }
     }
     assert_ne!(draw(0, 100_000), draw(1, 100_000));
-    // The draws are part of the figures' definition: they may not change from release to release.
+    // The draws are part of the definition, so they must not change between releases.
     assert_eq!(draw(0, 100_000)[..5], [68_652, 90_679, 27_328, 42_522, 70_785]);
 }
 
@@ -59,18 +59,18 @@ fn duplicates(texts: &[&str]) -> u64 {
 fn repeats_are_counted_from_a_similarity_of_four_fifths() {
     assert_eq!(duplicates(&[]), 0);
     assert_eq!(duplicates(&["book it", "Book it!", "", ""]), 2, "short texts are one shingle");
-    // 10 words have 8 shingles; a changed last word leaves 7 common of 9: 0.78.
+    // 10 words have 8 shingles. A changed last word leaves 7 common ones of 9: 0.78.
     assert_eq!(duplicates(&["a b c d e f g h i j", "a b c d e f g h i x"]), 0);
-    // One more word: 8 common of 9.
+    // One more word leaves 8 common ones of 9.
     assert_eq!(duplicates(&["a b c d e f g h i j", "a b c d e f g h i j k"]), 1);
-    // 4 common of 5 is exactly 0.8.
+    // 4 common ones of 5 are exactly 0.8.
     assert_eq!(duplicates(&["a b c d e f", "a b c d e f g"]), 1);
     assert_eq!(duplicates(&["a b c d e", "a b c d e f"]), 0);
-    // A repeat of a repeat is one too, also when the first of the three is not similar to the last.
+    // A near-duplicate of a near-duplicate counts, even if the first text is not similar to the last.
     assert_eq!(duplicates(&["a b c d e f", "a b c d e f g", "a b c d e f g h"]), 2);
 }
 
-/// The definition, without any index.
+/// Implements the definition without an index.
 fn duplicates_by_definition(texts: &[Vec<u8>], nearness: Nearness) -> u64 {
     let sets: Vec<BTreeSet<Vec<u8>>> = texts
         .iter()

@@ -1,27 +1,28 @@
-//! Tokens of requests, and the two measures of how varied they are.
+//! Tokens of texts, and two measures of their variety.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// `\w+|[^\w\s]` over lower-cased text. A pattern that failed to compile would measure nothing, and tests see that.
+/// `\w+|[^\w\s]` over lower-cased text. If the pattern did not compile, there would be no tokens, and tests
+/// would fail.
 static TOKEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\w+|[^\w\s]").ok());
 
-/// The tokens of a text.
+/// Returns the tokens of a text.
 pub(super) fn tokens(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     TOKEN.iter().flat_map(|token| token.find_iter(&lower)).map(|found| found.as_str().to_owned()).collect()
 }
 
-/// The tokens that are words.
+/// Returns the tokens that are words.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = tokens(text);
     words.retain(|token| token.chars().next().is_some_and(is_word));
     words
 }
 
-/// `distinct_2` and `distinct_first3` of some texts.
+/// Returns `distinct_2` and `distinct_first3` of texts.
 pub(super) fn openings_and_bigrams<'a>(texts: impl Iterator<Item = &'a str>) -> (f64, f64) {
     let mut bigrams: HashSet<[String; 2]> = HashSet::new();
     let mut openings: HashSet<Vec<String>> = HashSet::new();
@@ -41,7 +42,8 @@ pub(super) fn openings_and_bigrams<'a>(texts: impl Iterator<Item = &'a str>) -> 
     (share(bigrams.len(), all_bigrams), share(openings.len(), all_texts))
 }
 
-/// A token starts with a word character or is a single other one, so its first character tells them apart.
+/// Returns true for a word character. A token starts with one or is another single character, so its first
+/// character decides.
 fn is_word(character: char) -> bool {
     static WORD: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^\w$").ok());
     let mut buffer = [0; 4];
@@ -51,12 +53,12 @@ fn is_word(character: char) -> bool {
             && WORD.as_ref().is_some_and(|word| word.is_match(character.encode_utf8(&mut buffer))))
 }
 
-/// The share of a part; 0 of nothing.
+/// Returns the share of a part, or 0 if the whole is 0.
 pub(super) fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { rounded(part as f64 / whole as f64) }
 }
 
-/// Six decimals: enough for any comparison, and no digits that only the order of adding made.
+/// Rounds to six decimals, which hides digits that depend on the order of summation.
 pub(super) fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

@@ -1,4 +1,4 @@
-//! HTTP for object stores, by the client that the rest of the workspace uses.
+//! Owns the HTTP client for object stores, with the same library as the rest of the workspace.
 
 use std::time::Duration;
 
@@ -10,12 +10,11 @@ use object_store::client::{
 };
 use object_store::{ClientOptions, Error};
 
-/// Time to connect in. A store that is down is asked again a few times.
+/// Time limit for a connection. The store's client retries a few times.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Time in which some byte of a reply must come.
+/// Time limit between two bytes of a reply.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Makes clients.
 #[derive(Debug)]
 pub(super) struct Connector;
 
@@ -51,12 +50,12 @@ impl HttpService for Client {
     }
 }
 
-/// A URL that a store's own parts make up wrongly.
+/// A store implementation produced an invalid URL.
 #[derive(Debug, thiserror::Error)]
 #[error("the URL of a request is wrong: {0}")]
 struct ParseError(<reqwest::Url as std::str::FromStr>::Err);
 
-/// Sorts an error, so that the store knows whether to ask again.
+/// Classifies an error, so that the store's client knows if it should retry.
 fn error_of(error: reqwest::Error) -> HttpError {
     let kind = if error.is_timeout() {
         HttpErrorKind::Timeout
@@ -67,7 +66,7 @@ fn error_of(error: reqwest::Error) -> HttpError {
     } else if error.is_builder() {
         HttpErrorKind::Unknown
     } else {
-        // Bodies that end early, connections that are closed: asked again.
+        // Truncated bodies and closed connections are retried.
         HttpErrorKind::Interrupted
     };
     HttpError::new(kind, error.without_url())

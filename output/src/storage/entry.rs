@@ -1,4 +1,4 @@
-//! Files as a listing and a record name them, and locks.
+//! Entries of listings, fingerprints of files, and locks.
 
 use std::fs::File;
 
@@ -23,13 +23,13 @@ pub struct Fingerprint {
     pub blake3: String,
 }
 
-/// The result of asking for a lock.
+/// The result of a lock request.
 #[derive(Debug)]
 pub enum Lock {
-    /// Held until the file is closed.
+    /// The lock, held until the file is closed.
     Held(File),
-    /// Another process holds it.
+    /// Another process holds the lock.
     Taken,
-    /// The place has no locks: two runs at once are the user's to avoid.
+    /// The location has no locks. The user must avoid concurrent runs.
     Unsupported,
 }

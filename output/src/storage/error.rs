@@ -2,10 +2,10 @@
 
 use std::io;
 
-/// Entries of a folder that are listed. A dataset has one for each file, and no folder of it comes near.
+/// Maximum number of entries in a folder. A dataset has one per file, which is far less.
 pub(super) const MAX_ENTRIES: usize = 1_000_000;
 
-/// A step that failed on a file or folder.
+/// A failed operation on a file or folder.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {place}: {cause}")]
 pub struct StorageError {
@@ -20,27 +20,27 @@ pub struct StorageError {
 /// The reason for a failure.
 #[derive(Debug, thiserror::Error)]
 pub enum Cause {
-    /// The file system refuses.
+    /// The file system refused.
     #[error("{0}{hint}", hint = io_hint(.0))]
     Io(#[from] io::Error),
-    /// The bucket, or the object, is not there.
+    /// The bucket or the object does not exist.
     #[error("no such bucket, or no such object in it; make the bucket first, and check its name")]
     NotFound,
-    /// The credentials are missing, or do not suffice.
+    /// The credentials are missing or insufficient.
     #[error(
         "the store refuses the credentials ({0}); set its own in the environment (AWS_..., GOOGLE_... or AZURE_...), with the right to list, read, write and delete"
     )]
     Refused(String),
-    /// The store's answer, without credentials.
+    /// The store's message, without credentials.
     #[error("{0}; run the same command again when the store answers")]
     Store(String),
     /// A setting of the store is wrong.
     #[error("{0}; see the settings of object stores in docs/how-to/millions-of-rows.md")]
     Setting(String),
-    /// The folder has more entries than are read.
+    /// The folder has too many entries.
     #[error("it has more than {MAX_ENTRIES} entries, or a listing of it has no end")]
     TooMany,
-    /// The file is larger than what is read.
+    /// The file is too large.
     #[error("it is larger than {0} bytes")]
     TooLarge(u64),
 }

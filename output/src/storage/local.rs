@@ -1,8 +1,8 @@
-//! Files of a local folder that are there in full or not at all.
+//! Files of a local folder, which are complete or missing.
 //!
-//! Everything is written under a temporary name in its own folder and renamed, so that a full disk, a crash or an
-//! interrupt never leaves half a file under a final name. Files are flushed to the disk before they are renamed, except
-//! those of a run in progress that a resumed run checks by checksum anyway.
+//! Files are written under a temporary name in the same folder and then renamed. So a full disk, a crash or
+//! an interrupt leaves no partial file under a final name. Files are flushed to the disk before renaming. An
+//! unfinished run's own files are exceptions, since a resumed run checks their checksums.
 
 use std::fs::{self, File, TryLockError};
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use super::entry::{Entry, Fingerprint, Lock};
 use super::error::{Cause, MAX_ENTRIES, StorageError};
 
-/// The ending of temporary names.
+/// The extension of temporary names.
 pub const PART: &str = ".part";
 
-/// A folder that need not exist yet.
+/// A folder, which may not exist yet.
 #[derive(Clone, Debug)]
 pub(super) struct LocalFolder(PathBuf);
 
@@ -24,13 +24,13 @@ impl LocalFolder {
         Self(path.to_owned())
     }
 
-    /// The path of a file below it; names have `/` on every platform.
+    /// Returns the path of a file below it. Names have `/` on every platform.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         name.split('/').filter(|part| !part.is_empty()).fold(self.0.clone(), |path, part| path.join(part))
     }
 }
 
-/// A file in the making. Dropped without [`PartFile::commit`], it leaves nothing behind.
+/// An unfinished file. Dropping it without [`PartFile::commit`] removes it.
 pub struct PartFile {
     file: BufWriter<File>,
     part: PathBuf,
@@ -44,7 +44,7 @@ impl PartFile {
     /// Starts a file.
     ///
     /// # Errors
-    /// When the temporary file cannot be made.
+    /// Returns an error if the temporary file cannot be made.
     pub fn create(path: &Path) -> Result<Self, StorageError> {
         Self::create_as(path, part_name(path))
     }
@@ -62,15 +62,15 @@ impl PartFile {
         })
     }
 
-    /// The final name.
+    /// Returns the final name.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Flushes the file to the disk and gives it its name.
+    /// Flushes the file to the disk and gives it its final name.
     ///
     /// # Errors
-    /// When the disk is full or the file cannot be renamed.
+    /// Returns an error if the disk is full or the file cannot be renamed.
     pub fn commit(mut self) -> Result<Fingerprint, StorageError> {
         self.file.flush().map_err(at("write", &self.path))?;
         self.file.get_ref().sync_all().map_err(at("write", &self.path))?;
@@ -108,7 +108,7 @@ impl Write for PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if !self.committed {
-            // A destructor cannot report an error. A file that stays behind is replaced by the next attempt.
+            // A destructor cannot report an error. The next attempt replaces a file that stays behind.
             let _ = fs::remove_file(&self.part);
         }
     }
@@ -117,17 +117,17 @@ impl Drop for PartFile {
 /// Writes a whole file.
 ///
 /// # Errors
-/// When it cannot be written.
+/// Returns an error if it cannot be written.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<Fingerprint, StorageError> {
     let mut file = PartFile::create(path)?;
     file.write_all(bytes).map_err(at("write", path))?;
     file.commit()
 }
 
-/// Size and checksum of a file, without holding it in memory; `None` if it is not there.
+/// Returns size and checksum of a file without loading it into memory. Returns `None` if it does not exist.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if it cannot be read.
 pub fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, StorageError> {
     let Some(mut file) = open_if_there(path)? else { return Ok(None) };
     let mut hasher = blake3::Hasher::new();
@@ -146,12 +146,12 @@ pub fn fingerprint(path: &Path) -> Result<Option<Fingerprint>, StorageError> {
     Ok(Some(Fingerprint { size, blake3: hasher.finalize().to_hex().to_string() }))
 }
 
-/// Size and checksum of bytes.
+/// Returns size and checksum of bytes.
 pub fn fingerprint_bytes(bytes: &[u8]) -> Fingerprint {
     Fingerprint { size: bytes.len() as u64, blake3: blake3::hash(bytes).to_hex().to_string() }
 }
 
-/// Reads a file of at most `limit` bytes; one that is not there is `None`.
+/// Reads a file of at most `limit` bytes. Returns `None` if it does not exist.
 pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, StorageError> {
     let Some(file) = open_if_there(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
@@ -163,7 +163,7 @@ pub(super) fn read_limited(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, S
     Ok(Some(bytes))
 }
 
-/// Writes a whole file if there is none of its name; returns false if there is one.
+/// Writes a whole file if the name is free, and returns false otherwise.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StorageError> {
     let part = part_name(path);
     let written = File::create(&part).and_then(|mut file| {
@@ -171,12 +171,13 @@ pub(super) fn write_new(path: &Path, bytes: &[u8]) -> Result<bool, StorageError>
         file.sync_all()
     });
     let linked = written.map(|()| fs::hard_link(&part, path));
-    // A file that cannot be removed has a temporary name, and the end of the run removes it.
+    // If removal fails, the file keeps its temporary name, and the end of the run removes it.
     let _ = fs::remove_file(&part);
     match linked.map_err(at("write", path))? {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        // A file system without links: a race of two writers is then not seen here, and the caller reads back.
+        // File systems without hard links do not detect concurrent writers here. The caller reads the file
+        // back.
         Err(_) if path.exists() => Ok(false),
         Err(_) => write(path, bytes).map(|_| true),
     }
@@ -187,7 +188,7 @@ pub(super) fn open(path: &Path) -> Result<File, StorageError> {
     open_file(path).map_err(at("open", path))
 }
 
-/// Opens a file or a folder. Pipes and devices are refused: to open one may wait without end, and to read one may find no end.
+/// Opens a file or a folder. Refuses pipes and devices, because opening or reading them may never end.
 fn open_file(path: &Path) -> io::Result<File> {
     let kind = fs::metadata(path)?.file_type();
     if !kind.is_file() && !kind.is_dir() {
@@ -199,7 +200,7 @@ fn open_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// The size of a file; `None` if it is not there, or is a folder.
+/// Returns the size of a file. Returns `None` if it does not exist or is a folder.
 pub(super) fn size(path: &Path) -> Result<Option<u64>, StorageError> {
     match fs::metadata(path) {
         Ok(metadata) => Ok(metadata.is_file().then_some(metadata.len())),
@@ -208,12 +209,12 @@ pub(super) fn size(path: &Path) -> Result<Option<u64>, StorageError> {
     }
 }
 
-/// Makes a folder and those above it.
+/// Creates a folder and its parents.
 pub(super) fn make_folder(path: &Path) -> Result<(), StorageError> {
     fs::create_dir_all(path).map_err(at("create folder", path))
 }
 
-/// Removes a file that may not be there.
+/// Removes a file, if it exists.
 pub(super) fn remove(path: &Path) -> Result<(), StorageError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("remove", path)(error)),
@@ -221,7 +222,7 @@ pub(super) fn remove(path: &Path) -> Result<(), StorageError> {
     }
 }
 
-/// Removes a folder that may not be there, with everything in it.
+/// Removes a folder with everything in it, if it exists.
 pub(super) fn remove_folder(path: &Path) -> Result<(), StorageError> {
     match fs::remove_dir_all(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(at("remove", path)(error)),
@@ -229,7 +230,7 @@ pub(super) fn remove_folder(path: &Path) -> Result<(), StorageError> {
     }
 }
 
-/// The entries of a folder; none if it is not there.
+/// Returns the entries of a folder. A missing folder has none.
 pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     let listing = match fs::read_dir(path) {
         Ok(listing) => listing,
@@ -244,7 +245,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
         }
         let entry = entry.map_err(at("list", path))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Links count as what they lead to.
+        // Links count as their targets.
         let metadata = fs::metadata(entry.path()).or_else(|_| entry.metadata());
         let size = metadata.map_err(at("list", path))?;
         entries.push(Entry { name, size: (!size.is_dir()).then_some(size.len()) });
@@ -252,7 +253,7 @@ pub(super) fn list(path: &Path) -> Result<Vec<Entry>, StorageError> {
     Ok(entries)
 }
 
-/// Takes a lock on a file, which is made if need be.
+/// Takes a lock on a file, which is created if it is missing.
 pub(super) fn lock(path: &Path) -> Result<Lock, StorageError> {
     let file = File::create(path).map_err(at("create", path))?;
     match file.try_lock() {
@@ -273,8 +274,8 @@ fn open_if_there(path: &Path) -> Result<Option<File>, StorageError> {
     }
 }
 
-/// A temporary name that no other writer has: of two processes that write one file, on any machines that share the folder,
-/// neither may write into the other's half.
+/// Returns a unique temporary name. Two processes that write the same file, on any machines that share the
+/// folder, must not write into the same temporary file.
 fn part_name(path: &Path) -> PathBuf {
     let random = RandomState::new().build_hasher().finish();
     let mut name = path.as_os_str().to_owned();
@@ -282,7 +283,7 @@ fn part_name(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Makes renames in a folder last. Only unix lets a folder be opened for that.
+/// Makes renames in a folder durable. Only Unix allows a folder to be opened for that.
 pub(super) fn sync_folder(path: &Path) -> Result<(), StorageError> {
     if cfg!(unix) {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
@@ -291,7 +292,7 @@ pub(super) fn sync_folder(path: &Path) -> Result<(), StorageError> {
     Ok(())
 }
 
-/// Gives an error its place.
+/// Adds operation and path to an I/O error.
 pub(crate) fn at(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> StorageError {
     let place = path.display().to_string();
     move |error| StorageError { doing, place, cause: Cause::Io(error) }

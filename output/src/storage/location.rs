@@ -1,4 +1,4 @@
-//! The name of a place as a user writes it: a path or a URL.
+//! Locations: parses the path or URL that a user writes.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use object_store::path::Path as ObjectPath;
 /// A local folder, or a prefix of a bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A folder.
+    /// A local folder.
     Local(PathBuf),
-    /// Objects.
+    /// Objects with a common prefix.
     Objects {
         /// The kind of store.
         provider: Provider,
         /// The bucket, or the container.
         bucket: String,
-        /// The prefix of the names of all objects, without `/` at its ends; empty for the whole bucket.
+        /// The common prefix of object names, without `/` at its ends. Empty for the whole bucket.
         prefix: String,
     },
 }
@@ -33,7 +33,7 @@ pub enum Provider {
     Azure,
 }
 
-/// A location that cannot be understood.
+/// The reason for which a location cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found the location `{text}`, {expected}")]
 pub struct LocationError {
@@ -52,7 +52,7 @@ impl Provider {
         }
     }
 
-    /// The beginning of the names of its settings in the environment.
+    /// Returns the prefix of its environment variables.
     pub const fn settings_prefix(self) -> &'static str {
         match self {
             Self::S3 => "AWS_",
@@ -63,7 +63,7 @@ impl Provider {
 }
 
 impl Location {
-    /// The full name of a file below it.
+    /// Returns the full name of a file below it.
     pub fn join(&self, name: &str) -> String {
         match self {
             Self::Local(path) if name.is_empty() => path.display().to_string(),
@@ -73,7 +73,7 @@ impl Location {
         }
     }
 
-    /// The folder, if it is local.
+    /// Returns the folder, if the location is local.
     pub fn as_local(&self) -> Option<&Path> {
         match self {
             Self::Local(path) => Some(path),
@@ -138,7 +138,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// A URL without what stands before `@`, which may be a password.
+/// Returns a URL without the part before `@`, which may be a password.
 fn without_password(text: &str) -> String {
     match (text.split_once("://"), text.rsplit_once('@')) {
         (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://...@{rest}"),

@@ -1,11 +1,11 @@
-//! Errors of object stores as messages that hold no credentials.
+//! Messages of object store errors, without credentials.
 
 use object_store::Error;
 
-/// Characters of a store's answer in a message.
+/// Maximum number of characters of a store's answer in a message.
 const MAX_ANSWER_CHARS: usize = 300;
 
-/// Values of settings that are credentials, by the names of the settings.
+/// Returns the values of settings that are credentials, by the names of the settings.
 pub(super) fn secrets(settings: &[(String, String)]) -> Vec<String> {
     let secret = ["KEY", "SECRET", "TOKEN", "PASSWORD", "SAS", "CREDENTIAL"];
     settings
@@ -15,7 +15,7 @@ pub(super) fn secrets(settings: &[(String, String)]) -> Vec<String> {
         .collect()
 }
 
-/// An error with those below it.
+/// Returns the message of an error with those of its sources.
 pub(super) fn text_of(error: &Error) -> String {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -29,7 +29,8 @@ pub(super) fn text_of(error: &Error) -> String {
     text
 }
 
-/// A text without secrets, without the query strings of URLs (signatures stand there), on one line, not too long.
+/// Returns a text without secrets and without query strings of URLs, which contain signatures. It has one
+/// line and a limited length.
 pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
     let mut text = text.to_owned();
     for secret in secrets {
@@ -42,13 +43,13 @@ pub(super) fn redacted(text: &str, secrets: &[String]) -> String {
     words.collect::<Vec<_>>().join(" ").chars().take(MAX_ANSWER_CHARS).collect()
 }
 
-/// The `<Code>` of a store's XML, which says why it refuses.
+/// Returns the `<Code>` of a store's XML, which states the reason of a refusal.
 pub(super) fn code(text: &str) -> String {
     let code = text.split_once("<Code>").and_then(|(_, rest)| rest.split_once("</Code>"));
     code.map_or("status 401 or 403", |(code, _)| code).to_owned()
 }
 
-/// An endpoint without TLS that nobody has allowed.
+/// Returns a message for an endpoint without TLS, unless the settings allow it.
 pub(super) fn plain_http(settings: &[(String, String)]) -> Option<String> {
     let endpoint =
         settings.iter().find(|(key, value)| key.contains("ENDPOINT") && value.starts_with("http://"));

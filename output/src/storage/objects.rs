@@ -1,4 +1,4 @@
-//! Files as objects: whole puts, parts above a size, ranges for reading.
+//! Object store access: whole puts, multipart uploads above a size, and range reads.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -27,13 +27,13 @@ use super::error::{Cause, MAX_ENTRIES, StorageError};
 use super::location::Provider;
 use super::message::{code, plain_http, redacted, secrets, text_of};
 
-/// Objects larger than this are put in parts of this size.
+/// Larger objects are uploaded in parts of this size.
 const PART_BYTES: usize = 8 << 20;
-/// Parts of one object on their way at a time.
+/// Maximum number of parts of one object in flight.
 const MAX_PARTS_IN_FLIGHT: usize = 4;
-/// Bytes fetched in one request when an object is read from its beginning to its end.
+/// Bytes per request when an object is read from start to end.
 const READ_BYTES: u64 = 8 << 20;
-/// Requests that fail for the store's or the network's sake are sent again, with growing pauses, for so long.
+/// Requests that fail because of the store or the network are retried with growing pauses, up to this time.
 const RETRIES: RetryConfig = RetryConfig {
     backoff: BackoffConfig {
         init_backoff: Duration::from_millis(100),
@@ -43,14 +43,14 @@ const RETRIES: RetryConfig = RetryConfig {
     max_retries: 40,
     retry_timeout: Duration::from_secs(150),
 };
-/// Pages of a listing that are asked for. Stores give 1,000 entries on a page, and may give fewer.
+/// Maximum number of pages of a listing. Stores return up to 1,000 entries per page.
 const MAX_PAGES: usize = 10_000;
-/// Times that the first request is sent again: a wrong endpoint is reported after a second or two.
+/// Retries of the first request. A wrong endpoint is reported after a second or two.
 const MAX_FIRST_RETRIES: usize = 4;
-/// Where machines of the providers are told their roles: asked when no credentials are given.
+/// The address where cloud machines get their roles. It is used if no credentials are given.
 const INSTANCE_METADATA: &str = "169.254.169.254";
 
-/// A store whose listings are read page by page, so that one without an end is refused.
+/// A store whose listings are read page by page, so that an endless one is refused.
 pub(crate) trait ListedStore: ObjectStore + PaginatedListStore {}
 
 impl<S: ObjectStore + PaginatedListStore> ListedStore for S {}
@@ -60,9 +60,9 @@ pub(super) struct Objects {
     store: Arc<dyn ListedStore>,
     location: String,
     prefix: Path,
-    /// `None` only while it is dropped.
+    /// `None` only during drop.
     runtime: Option<Runtime>,
-    /// Values that no message may show.
+    /// Values that no message may contain.
     secrets: Vec<String>,
 }
 
@@ -181,7 +181,8 @@ impl Objects {
         match self.wait(async move { store.put_opts(&path, payload.into(), options).await }) {
             Ok(_) => Ok(true),
             Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => Ok(false),
-            // A store without conditional puts: a race of two writers is then not seen here, and the caller reads back.
+            // Stores without conditional puts do not detect concurrent writers here. The caller reads the
+            // object back.
             Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
                 if self.size(name)?.is_some() {
                     return Ok(false);
@@ -217,7 +218,7 @@ impl Objects {
         let (store, path) = (Arc::clone(&self.store), self.path(folder));
         let removed = self.wait(async move {
             let names = store.list(Some(&path)).map(|object| object.map(|object| object.location));
-            // What a listing without an end has beyond these stays.
+            // Entries of an endless listing beyond this limit remain.
             let names = names.take(MAX_ENTRIES).boxed();
             let mut removed = store.delete_stream(names);
             while let Some(result) = removed.next().await {
@@ -243,7 +244,7 @@ impl Objects {
         runtime.spawn(async move {
             let _ = sender.send(step.await);
         });
-        // Only a panic inside a step ends it without a result.
+        // Only a panic in a step can end it without a result.
         receiver.recv().map_err(|_| ended())?
     }
 
@@ -260,7 +261,7 @@ impl Objects {
     fn error(&self, doing: &'static str, name: &str, error: &Error) -> StorageError {
         let full = text_of(error);
         let text = redacted(&full, &self.secrets);
-        // Listings wrap the store's refusals, so that their status stands in the text alone.
+        // Listings wrap the store's refusals, so their status is only in the text.
         let cause = match error {
             Error::NotFound { .. } => Cause::NotFound,
             Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Cause::Refused(code(&full)),
@@ -286,7 +287,7 @@ impl Drop for Objects {
     }
 }
 
-/// An object in the making: small ones are put whole, larger ones in parts.
+/// An unfinished object. Small ones are put as a whole, larger ones in parts.
 pub struct ObjectWriter {
     objects: Arc<Objects>,
     name: String,
@@ -336,7 +337,7 @@ impl ObjectWriter {
             match upload.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await {
                 Ok(()) => Ok(upload),
                 Err(error) => {
-                    // The first error is the one to report.
+                    // The first error is reported.
                     let _ = upload.abort().await;
                     Err(error)
                 }
@@ -368,16 +369,17 @@ impl Write for ObjectWriter {
 impl Drop for ObjectWriter {
     fn drop(&mut self) {
         if let Some(upload) = self.upload.take() {
-            // Parts that stay behind are no object; the store's rule for unfinished uploads removes them.
+            // Parts that stay behind form no object. The store's rule for unfinished uploads removes them.
             let _ = self.objects.wait(async move { upload.abort().await });
         }
     }
 }
 
-/// The objects and the folders of a folder.
+/// The objects and the subfolders of a folder.
 type Listed = (Vec<ObjectMeta>, BTreeSet<Path>);
 
-/// Lists a folder page by page; none where there are more entries or pages than are read, as where a listing has no end.
+/// Lists a folder page by page. Returns none if it exceeds the limits of entries or pages, as an endless
+/// listing does.
 async fn list_pages(store: Arc<dyn ListedStore>, folder: Path) -> object_store::Result<Option<Listed>> {
     let prefix = Some(format!("{folder}/")).filter(|prefix| prefix != "/");
     let (mut objects, mut folders) = (Vec::new(), BTreeSet::new());
@@ -408,7 +410,7 @@ fn store(
     settings: &[(String, String)],
     retries: RetryConfig,
 ) -> object_store::Result<Arc<dyn ListedStore>> {
-    // Names that the library does not know belong to other programs.
+    // The library ignores names that it does not know. They belong to other programs.
     macro_rules! configured {
         ($builder:expr) => {{
             let builder = settings.iter().fold($builder, |builder, (key, value)| {

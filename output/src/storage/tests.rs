@@ -1,4 +1,4 @@
-//! Objects as files, and a store that stops taking them.
+//! Objects as files, and a store that starts to refuse writes.
 
 use std::fmt;
 use std::io::Write as _;
@@ -20,11 +20,11 @@ use tempfile::TempDir;
 use super::objects::Objects;
 use super::{Entry, Storage};
 
-/// A store in memory, which may refuse writes or make its listings up.
+/// An in-memory store, which may refuse writes or invent listings.
 #[derive(Debug)]
 pub(crate) struct MemoryStore {
     store: Arc<InMemory>,
-    /// Writes that are left before all others are refused.
+    /// Number of writes before all others are refused.
     allowed: AtomicUsize,
     made_up: Option<Pages>,
 }
@@ -94,7 +94,7 @@ impl ObjectStore for MemoryStore {
     }
 }
 
-/// Listings of pages with so many objects each; so many pages, or without an end.
+/// Invented listings: objects per page, and the number of pages, or none for an endless listing.
 #[derive(Debug)]
 struct Pages {
     objects: u64,
@@ -187,7 +187,7 @@ fn files_are_written_listed_read_and_removed() {
 #[test]
 fn a_file_is_there_when_it_is_committed_and_never_before() {
     on_each(|storage| {
-        // More than two parts of an object.
+        // The content has more than two parts of an object.
         let content: Vec<u8> = (0..20_000_000_u32).map(|number| (number % 251) as u8).collect();
         let mut dropped = storage.create("x").unwrap();
         dropped.write_all(&content).unwrap();

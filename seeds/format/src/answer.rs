@@ -1,4 +1,5 @@
-//! The claims of a task's author about each goal: when it opens, how it ends, and which facts it asks for.
+//! Owns the claims of a task's author about each goal: when it opens, how it ends, and which facts it asks
+//! for.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use crate::task::{Call, Outcome, RefusalClass, refusal};
 /// The author's claims about a task. Together with the calls and the messages, they determine all checks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoldAnswer {
-    /// One for each goal. Rows of `generate/1` have none.
+    /// One entry for each goal. Rows of `generate/1` have no entries.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub claims: Vec<Claims>,
 }
@@ -16,10 +17,10 @@ pub struct GoldAnswer {
 /// The claims of a candidate's author about one goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Claims {
-    /// When it opens; always when left out.
+    /// The condition for the goal to open. If left out, it always opens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Opening>,
-    /// How it ends.
+    /// The end of the goal.
     pub ends: End,
 }
 

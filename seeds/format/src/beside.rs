@@ -1,4 +1,5 @@
-//! Files that stand beside a world of one domain: its scenarios, and the words of their lines.
+//! Files beside a world of one domain: reads scenarios and words, adds them to the world, and locates
+//! findings in them.
 
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
@@ -9,21 +10,21 @@ use crate::path::{Step, parse};
 use crate::read::{fix_of_shape, message_of, options, read, to_u32};
 use crate::report::{Finding, Report};
 
-/// The texts that a world was read from, each with the name of its file: what findings get their lines from.
+/// The files that a world was read from, as name and content. Findings get their lines from them.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
-    /// The world's own.
+    /// The world's own file.
     pub world: (String, Vec<u8>),
-    /// That of its scenarios.
+    /// The file of its scenarios.
     pub scenarios: Option<(String, Vec<u8>)>,
-    /// That of their words.
+    /// The file of its words.
     pub words: Option<(String, Vec<u8>)>,
 }
 
 /// Adds the scenarios of a file that stands beside a world of one domain. `name` is the file's name, for messages.
 ///
 /// # Errors
-/// A report with the place where reading stopped, or with the words for searches of an API that the world does not have.
+/// A report with the position where reading stopped, or with search words of an API that the world lacks.
 pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
     let found: ScenariosDoc = read_beside(name, text)?;
     doc.scenarios.extend(found.scenarios);
@@ -35,7 +36,8 @@ pub fn add_scenarios(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), 
 /// Adds the words of a file that stands beside a world of one domain, after its scenarios. `name` is the file's name, for messages.
 ///
 /// # Errors
-/// A report with the place where reading stopped, or with the words of a scenario, line or API that the world does not have.
+/// A report with the position where reading stopped, or with words of a scenario, line or API that the world
+/// lacks.
 pub fn add_words(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Report> {
     let found: WordsDoc = read_beside(name, text)?;
     doc.system.extend(found.system);
@@ -46,7 +48,7 @@ pub fn add_words(doc: &mut WorldDoc, name: &str, text: &[u8]) -> Result<(), Repo
         .map_err(|finding| Report::one(name, *finding).located(name, text))
 }
 
-/// Adds what is said whatever the scenario.
+/// Adds the parts that belong to no single scenario.
 fn add_to_all(
     doc: &mut WorldDoc,
     search: IndexMap<String, Vec<String>>,
@@ -98,7 +100,7 @@ fn add_lines(
     Ok(())
 }
 
-/// Where a file of words has a line.
+/// Returns the path of a line in a file of words.
 fn line_path(scenario: &str, line: &str) -> String {
     format!("words.{scenario}[{}]", serde_json::Value::from(line))
 }
@@ -122,14 +124,14 @@ fn read_beside<T: DeserializeOwned>(name: &str, text: &[u8]) -> Result<T, Report
 }
 
 impl Files {
-    /// Fills in files, lines and columns of findings about the world that was read from these texts. Each text is walked once,
-    /// and the documents are read only for findings about scenarios.
+    /// Fills in files, lines and columns of findings about the world. Walks each file once, and parses the
+    /// scenarios only for findings about them.
     #[must_use]
     pub fn locate(&self, mut report: Report) -> Report {
         let (world, _) = &self.world;
         world.clone_into(&mut report.name);
         let beside = report.findings.iter().any(is_in_scenario).then(|| self.read_scenarios()).flatten();
-        // In the files beside the world, findings have other paths.
+        // Findings have other paths in the files beside the world.
         let mut own_paths = Vec::new();
         for (at, finding) in report.findings.iter_mut().enumerate() {
             let beside = beside.as_ref().filter(|_| is_in_scenario(finding));
@@ -154,7 +156,7 @@ impl Files {
         report
     }
 
-    /// The scenarios of the file beside the world.
+    /// Reads the scenarios of the file beside the world.
     fn read_scenarios(&self) -> Option<Beside> {
         let (name, text) = self.scenarios.as_ref()?;
         let mut scenarios = read_beside::<ScenariosDoc>(name, text).ok()?.scenarios;
@@ -163,7 +165,7 @@ impl Files {
         Some(Beside { own: read(name, text).map_or(0, |doc| doc.scenarios.len()), scenarios })
     }
 
-    /// The file beside the world that a path leads into, and the path there.
+    /// Returns the file beside the world that a path leads into, and the path inside that file.
     fn place_beside(&self, path: &str, beside: &Beside) -> Option<(&str, String)> {
         let Beside { own, scenarios } = beside;
         let steps = parse(path)?;
@@ -175,7 +177,7 @@ impl Files {
         let scenario_name = scenario.name.clone();
         let rest = path.strip_prefix(&format!("scenarios[{position}]"))?;
         let inside = rest.trim_start_matches('.');
-        // A wording that the scenario itself does not have stands in the file of words.
+        // A wording that the scenario lacks is in the file of words.
         let in_words = self.words.as_ref().and_then(|(file, _)| {
             let (line, wording) = inside.strip_suffix(']')?.rsplit_once('[')?;
             let wording: usize = wording.parse().ok()?;
@@ -191,13 +193,13 @@ impl Files {
     }
 }
 
-/// The scenarios of a file beside a world that has so many of its `own`.
+/// The scenarios of a file beside a world. The world's own file has `own` scenarios before them.
 struct Beside {
     own: usize,
     scenarios: Vec<ScenarioDoc>,
 }
 
-/// Returns true if a finding without a line is about a scenario.
+/// Returns true if a finding is about a scenario and has no line yet.
 fn is_in_scenario(finding: &Finding) -> bool {
     finding.line.is_none() && finding.path.starts_with("scenarios[")
 }

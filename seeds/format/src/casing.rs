@@ -1,7 +1,7 @@
-//! How the names of parameters and of members of replies are written to callers.
+//! Casing: converts parameter and reply names between the world's spelling and that of callers.
 //!
-//! A world is written in `snake_case`; the companies whose APIs it stands for often write otherwise. The world's own
-//! expressions, phrases and scenarios keep its names, whatever callers see.
+//! Worlds use `snake_case`; the APIs that they imitate often use another case. Expressions, phrases and
+//! scenarios of a world always use the world's names.
 
 use std::borrow::Cow;
 
@@ -23,12 +23,12 @@ pub enum Casing {
 }
 
 impl Casing {
-    /// Returns true if names are written as in the world.
+    /// Returns true if callers see the world's own names.
     pub fn is_written(&self) -> bool {
         *self == Self::Written
     }
 
-    /// A name of the world as callers see it.
+    /// Returns the spelling of a name that callers see.
     pub fn write<'a>(&self, name: &'a str) -> Cow<'a, str> {
         let plain = |word: &str| {
             word.starts_with(|first: char| first.is_ascii_lowercase())
@@ -50,7 +50,8 @@ impl Casing {
         Cow::Owned(shown)
     }
 
-    /// A name that callers see, as the world writes it; a name that this casing does not write stands as it is.
+    /// Returns the world's spelling of a name from a caller. Names that this casing cannot produce are
+    /// unchanged.
     pub fn read<'a>(&self, shown: &'a str) -> Cow<'a, str> {
         if self.is_written() {
             return Cow::Borrowed(shown);
@@ -65,7 +66,7 @@ impl Casing {
         if self.write(&name) == shown { Cow::Owned(name) } else { Cow::Borrowed(shown) }
     }
 
-    /// A phrase whose slots, `{starts_at}` and `{reply:due_on}`, go by the names that callers see.
+    /// Converts the slots of a phrase to callers' names. Example: `{starts_at}` and `{reply:due_on}`.
     pub fn write_phrase(&self, phrase: &str) -> String {
         let mut pieces = phrase.split('{');
         let mut written = pieces.next().unwrap_or_default().to_owned();
@@ -82,7 +83,7 @@ impl Casing {
         written
     }
 
-    /// The names in a path of a reply: `books[*].due_on`.
+    /// Converts the names in a reply path. Example: `books[*].due_on`.
     pub fn write_path(&self, path: &str) -> String {
         let segments = path.split('.').map(|segment| {
             let end = segment.find('[').unwrap_or(segment.len());

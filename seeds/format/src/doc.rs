@@ -1,7 +1,7 @@
-//! The world format, version 1: the document as people, models and importers write it.
+//! Owns the world format, version 1: the document as people, models and importers write it.
 //!
-//! These structs are the wire form and nothing more; the model of `diorama-seeds` is the checked form that runs. Every key
-//! is documented in `docs/world-format.md`. Unknown keys are refused.
+//! These structs only describe the serialised form. The model in `diorama-seeds` is the checked form that
+//! runs. `docs/world-format.md` documents every key. Unknown keys are refused.
 
 mod api;
 mod fake;

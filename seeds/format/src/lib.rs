@@ -1,7 +1,7 @@
-//! The world format and the types of tasks, as files and rows hold them: structs, and the way from text to them and back.
+//! Owns the serialised types: the world format and tasks, with their parsers and writers.
 //!
-//! Owns everything that serde derives for them, so that no code that runs for each row waits for it to compile. It does not
-//! check what a document means (`diorama-seeds` does).
+//! Owns the serde derives, so that crates that run for each row compile without them. It does not check the
+//! meaning of a document; `diorama-seeds` does.
 
 pub mod answer;
 pub mod ask;

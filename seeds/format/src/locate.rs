@@ -1,6 +1,8 @@
-//! From a path in a document to its line and column, by walking the text's YAML events (JSON is YAML here).
+//! Locates paths: finds the line and column of a document path, by walking the YAML events of the text. JSON
+//! is YAML here.
 //!
-//! Runs only when there are findings. No tree is built, so a large or hostile text costs one pass.
+//! Runs only if there are findings. Builds no tree of the document, so a large or hostile text costs one
+//! pass.
 
 use std::collections::HashMap;
 
@@ -10,8 +12,8 @@ use crate::path::{Step, parse};
 use crate::report::{Finding, Report};
 
 impl Report {
-    /// Fills in lines and columns from the text that the document was read from, puts the findings in the order
-    /// of the text, and takes the file's name.
+    /// Fills in lines and columns from the text that the document was read from. Sorts the findings by
+    /// position and sets the file's name.
     #[must_use]
     pub fn located(mut self, name: &str, text: &[u8]) -> Self {
         name.clone_into(&mut self.name);
@@ -21,8 +23,8 @@ impl Report {
     }
 }
 
-/// Fills in the lines and columns that are not known yet, in one pass over the text. A path into an alias, or one that
-/// the text does not have (a default, a missing key), gets the place of its nearest ancestor.
+/// Fills in missing lines and columns in one pass over the text. A path into an alias gets the position of
+/// its nearest ancestor. So does a path that the text lacks, such as a default.
 pub(crate) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
     let mut wanted = Wanted::default();
@@ -55,7 +57,7 @@ pub(crate) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: 
     }
 }
 
-/// The wanted paths as a tree; node 0 is the document.
+/// The paths to locate, as a tree. Node 0 is the document.
 #[derive(Default)]
 struct Wanted {
     nodes: Vec<Node>,
@@ -71,7 +73,8 @@ struct Node {
 struct Place {
     line: u32,
     column: u32,
-    /// A scalar's text and how many characters stand before it, when it is on one line and has no escapes.
+    /// The content of a scalar, and the number of characters before it. None if it spans lines or has
+    /// escapes.
     verbatim: Option<(String, u32)>,
 }
 
@@ -87,17 +90,17 @@ impl Place {
     }
 }
 
-/// A collection that is being walked.
+/// A sequence or mapping that the walk is inside of.
 struct Open {
-    /// The node of the tree that stands for it, if any finding is inside.
+    /// Its node in the tree of wanted paths, if a finding is inside of it.
     node: Option<usize>,
     kind: Kind,
 }
 
 enum Kind {
-    /// The next item's position.
+    /// Index of the next item.
     Sequence(usize),
-    /// The key read last, with its place; `None` when the next node is a key.
+    /// The last key, with its position. `None` if the next node is a key.
     Mapping(Option<(Step, (u32, u32))>),
 }
 
@@ -129,7 +132,7 @@ impl Wanted {
                     }
                     let (node, key) = self.enter(&mut open);
                     if let Some(node) = node {
-                        // A text of several lines begins below its key.
+                        // A block scalar begins on the line below its key, so the key's position is taken.
                         let is_block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                         let (line, column) = key.filter(|_| is_block).unwrap_or_else(|| start(&span));
                         let verbatim = verbatim(&value, style, &span);
@@ -142,7 +145,7 @@ impl Wanted {
                 Event::SequenceStart(..) | Event::MappingStart(..) => {
                     let key_of_mapping = matches!(open.last(), Some(Open { kind: Kind::Mapping(None), .. }));
                     let (node, key) = if key_of_mapping {
-                        // A collection as a key has no path; its pair is skipped.
+                        // A key that is itself a collection has no path, so its pair is skipped.
                         if let Some(Open { kind: Kind::Mapping(key), .. }) = open.last_mut() {
                             *key = Some((Step::Index(usize::MAX), start(&span)));
                         }
@@ -179,7 +182,8 @@ impl Wanted {
         }
     }
 
-    /// Gives the items of a text with one item on each line their lines. `from` is where the text begins, or its `|`.
+    /// Locates the items of a block scalar with one item per line. `from` is the line of the scalar's start
+    /// or of its `|`.
     fn place_lines(&mut self, node: usize, text: &str, from: u32) {
         let wanted: Vec<(usize, usize)> = self.nodes[node]
             .children
@@ -211,7 +215,7 @@ impl Wanted {
         }
     }
 
-    /// The tree's node for the value that starts now, and the place of its key in a mapping.
+    /// Returns the tree node of the value that begins now, and the position of its key in a mapping.
     fn enter(&self, open: &mut [Open]) -> (Option<usize>, Option<(u32, u32)>) {
         let Some(parent) = open.last_mut() else { return (Some(0), None) };
         let (step, key) = match &mut parent.kind {
@@ -240,7 +244,7 @@ fn verbatim(value: &str, style: ScalarStyle, span: &Span) -> Option<(String, u32
         ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => 1,
         _ => return None,
     };
-    // With an escape, or folded over lines, the text in the file is longer than the value.
+    // With escapes or folded lines, the scalar is longer in the file than its value, so offsets do not match.
     let same =
         span.len() == value.chars().count() + 2 * quote as usize && span.start.line() == span.end.line();
     same.then(|| (value.to_owned(), quote))

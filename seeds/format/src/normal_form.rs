@@ -1,10 +1,10 @@
-//! Strings in one Unicode form.
+//! Unicode normalisation of strings.
 
 use std::sync::Arc;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-/// The text in Unicode's normal form C.
+/// Returns the string in Unicode normal form C.
 pub fn nfc(text: &str) -> Arc<str> {
     if is_nfc_quick(text.chars()) == IsNormalized::Yes {
         Arc::from(text)

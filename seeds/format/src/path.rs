@@ -1,15 +1,15 @@
-//! Places in a document, kept on the stack while it is walked and written out only for a finding.
+//! Document paths. A path lives on the stack during a walk and is formatted only for a finding.
 
 use std::fmt;
 
-/// A place in a document.
+/// A path into a document, as a linked list of segments.
 #[derive(Clone, Copy, Debug)]
 pub struct Path<'a> {
     parent: Option<&'a Path<'a>>,
     segment: Segment<'a>,
 }
 
-/// One step of a path.
+/// One segment of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Segment<'a> {
     /// A member of a mapping.
@@ -19,21 +19,21 @@ enum Segment<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// The document itself.
+    /// The path of the document itself.
     pub const ROOT: Path<'static> = Path { parent: None, segment: Segment::Index(0) };
 
-    /// A member of the mapping at this place.
+    /// Returns the path of a member of the mapping at this path.
     pub const fn name(&'a self, name: &'a str) -> Self {
         Self { parent: Some(self), segment: Segment::Name(name) }
     }
 
-    /// An item of the list at this place.
+    /// Returns the path of an item of the list at this path.
     pub const fn index(&'a self, index: usize) -> Self {
         Self { parent: Some(self), segment: Segment::Index(index) }
     }
 }
 
-/// `apis[3].behaviour.require[0].that`; names that are not identifiers are quoted in brackets.
+/// Example: `apis[3].behaviour.require[0].that`. Names that are not identifiers are quoted in brackets.
 impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(parent) = self.parent else { return Ok(()) };
@@ -53,7 +53,7 @@ fn is_plain(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
 }
 
-/// One step of a path that was read back.
+/// One segment of a parsed path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// A member of a mapping.
@@ -62,7 +62,7 @@ pub enum Step {
     Index(usize),
 }
 
-/// Reads a path as [`Path`] writes it; `None` for text that is none.
+/// Parses a path that [`Path`] wrote. Returns `None` for other text.
 pub fn parse(text: &str) -> Option<Vec<Step>> {
     let mut steps = Vec::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Text to document: YAML or JSON, within limits, with errors that point at line and column.
+//! Readers: parse YAML or JSON into documents, within limits, and report errors with line and column.
 
 use std::fmt;
 
@@ -8,26 +8,26 @@ use serde_json::Value as Json;
 use crate::doc::{WORLD_VERSION, WorldDoc};
 use crate::report::{Finding, Report};
 
-/// Texts above this size are refused.
+/// Maximum size of a text.
 const MAX_BYTES: usize = 64 << 20;
 
-/// Lists and mappings inside each other above this depth are refused.
+/// Maximum nesting of lists and mappings.
 const MAX_DEPTH: usize = 64;
 
-/// Reads a world document from YAML or JSON text. `name` is the file's name, for messages; text that begins with
-/// `{` and is not YAML's flow style is taken for JSON.
+/// Reads a world document from YAML or JSON text. `name` is the file's name, for messages. Text that begins
+/// with `{` and is not a YAML flow mapping is JSON.
 ///
 /// # Errors
-/// A report with the one place where reading stopped: another format version, an unknown key, broken syntax, or
-/// a limit (size, depth, aliases).
+/// A report of the first error: another format version, an unknown key, broken syntax, or an exceeded limit
+/// (size, depth, aliases).
 pub fn read(name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
     parse(name, text).map_err(|finding| Report::one(name, *finding))
 }
 
-/// Reads a file of words that belongs to no domain, under the same limits as a world.
+/// Reads a file of words that belongs to no domain, with the same limits as a world.
 ///
 /// # Errors
-/// What is wrong with the text, and where.
+/// A message with the error and its position.
 pub fn read_words<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str_with_options(text, options()).map_err(|error| error.to_string())
 }
@@ -69,7 +69,7 @@ fn parse(name: &str, text: &[u8]) -> Result<WorldDoc, Box<Finding>> {
     }
 }
 
-/// The fault that stopped a JSON text, and a sign that it may be another format.
+/// The first error of a JSON text. `syntax` is true if the text may be YAML instead.
 struct JsonProblem {
     syntax: bool,
     finding: Box<Finding>,
@@ -77,7 +77,7 @@ struct JsonProblem {
 
 fn from_json(text: &str) -> Result<WorldDoc, JsonProblem> {
     let mut first = None;
-    // Stops at the first entry with an error of its own; what counts is what it has seen.
+    // This stops with an error after the first entry. Only the entry matters.
     let _ = FirstEntry(&mut first).deserialize(&mut serde_json::Deserializer::from_str(text));
     check_version(first.as_ref())
         .map_err(|finding| JsonProblem { syntax: false, finding: Box::new(finding.at(1, 1)) })?;
@@ -110,7 +110,7 @@ fn from_yaml(text: &str) -> Result<WorldDoc, Box<Finding>> {
     })
 }
 
-/// YAML 1.2 as people write it: `yes`, `0755` and `1_000` are strings, and what a hostile text could use is bounded.
+/// Options for YAML 1.2: `yes`, `0755` and `1_000` are strings. Limits bound what a hostile text can cost.
 pub fn options() -> serde_saphyr::Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -145,7 +145,8 @@ pub(crate) fn message_of(error: &serde_saphyr::Error) -> String {
     }
 }
 
-/// A reader's message without its place, which the finding has as line and column, and in the words of findings.
+/// Returns a parser message without its position, which the finding has as line and column, in the wording of
+/// findings.
 fn plain_message(message: &str) -> String {
     let end = message.rfind(" at line ").unwrap_or(message.len());
     let message = message[..end].strip_prefix("error: ").unwrap_or(&message[..end]);
@@ -162,8 +163,8 @@ fn fix(shape: bool) -> &'static str {
     }
 }
 
-/// The fix of a document whose members are not those of the format; `otherwise` where the message does not tell more. What follows a comma
-/// in a text without quotes is read as a member.
+/// Returns the fix for a document with unknown members, or `otherwise` if the message shows no cause. In an
+/// unquoted text, the part after a comma becomes a member.
 pub(crate) fn fix_of_shape(message: &str, otherwise: &'static str) -> &'static str {
     let is_mark = |mark: char| !mark.is_alphanumeric() && !"_-".contains(mark);
     let name = message.strip_prefix("unknown field `").and_then(|rest| rest.split_once('`'));
@@ -176,7 +177,7 @@ pub(crate) fn fix_of_shape(message: &str, otherwise: &'static str) -> &'static s
 }
 
 fn check_version(first: Option<&(String, Json)>) -> Result<(), Finding> {
-    // A document that has no first entry fails later with the reader's own message.
+    // A document without a first entry fails later with the parser's own message.
     let Some((key, value)) = first else { return Ok(()) };
     if key == "openapi" || key == "swagger" {
         return Err(Finding::error(
@@ -207,7 +208,7 @@ fn check_version(first: Option<&(String, Json)>) -> Result<(), Finding> {
     ))
 }
 
-/// Reads a mapping's first entry and then stops.
+/// Reads the first entry of a mapping, then stops with an error.
 struct FirstEntry<'a>(&'a mut Option<(String, Json)>);
 
 impl<'de> DeserializeSeed<'de> for FirstEntry<'_> {

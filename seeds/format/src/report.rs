@@ -1,8 +1,8 @@
-//! Findings about a document, each with a place and a correction.
+//! Findings about a document, each with a position and a fix.
 
 use std::fmt;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
@@ -12,25 +12,25 @@ pub enum Severity {
     Warning,
 }
 
-/// One thing that is wrong, where, and what to do about it.
+/// A fault of a document, with its position and its fix.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Finding {
-    /// How much it matters.
+    /// An error prevents a run; a warning does not.
     pub severity: Severity,
-    /// Place in the document: `apis[3].behaviour.require[0].that`. Names that are not identifiers stand in
-    /// brackets and quotes: `apis[0].parameters["vote.gte"]`.
+    /// Path in the document. Example: `apis[3].behaviour.require[0].that`. Names that are not identifiers are
+    /// quoted in brackets: `apis[0].parameters["vote.gte"]`.
     pub path: String,
-    /// The file, where it is another one than the report's.
+    /// The file, if it is not the report's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<Box<str>>,
-    /// Line in the text, from 1, where it is known.
+    /// Line in the text, from 1, if known.
     pub line: Option<u32>,
-    /// Column in the text, in characters from 1, where it is known.
+    /// Column in the text, in characters from 1, if known.
     pub column: Option<u32>,
-    /// Byte inside the text at `path` (an expression) that the finding is about.
+    /// Byte offset of the fault inside the expression at `path`.
     #[serde(skip)]
     pub offset: Option<u32>,
-    /// A message that names the value found and the value expected.
+    /// A message with the found and the expected value.
     pub message: String,
     /// The suggested correction.
     pub fix: String,
@@ -65,7 +65,7 @@ impl Finding {
         }
     }
 
-    /// The same finding at a place in the text.
+    /// Returns the finding with a line and a column.
     #[must_use]
     pub fn at(mut self, line: u32, column: u32) -> Self {
         (self.line, self.column) = (Some(line), Some(column));
@@ -73,28 +73,28 @@ impl Finding {
     }
 }
 
-/// Findings about one document. As an error it stands for a document that cannot be used.
+/// Findings about one document. As an error, it means that the document cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct Report {
-    /// The file, or the world where there is no file.
+    /// The file, or the world's name if there is no file.
     pub name: String,
-    /// The findings, in the order of the document where lines are known.
+    /// The findings, in document order if their lines are known.
     pub findings: Vec<Finding>,
 }
 
 impl Report {
-    /// A report of one error.
+    /// Makes a report of one finding.
     pub fn one(name: &str, finding: Finding) -> Self {
         Self { name: name.to_owned(), findings: vec![finding] }
     }
 
-    /// How many findings are errors.
+    /// Counts the findings that are errors.
     pub fn errors(&self) -> usize {
         self.findings.iter().filter(|finding| finding.severity == Severity::Error).count()
     }
 }
 
-/// `file:line:column: message`, then the fix on a line of its own.
+/// Writes `file:line:column: message`, then the fix on the next line.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, finding) in self.findings.iter().enumerate() {
@@ -111,7 +111,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// The finding without its file and line.
+/// Writes the finding without its file and line.
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.severity == Severity::Warning {

@@ -1,7 +1,8 @@
-//! Tasks and checks: what an agent is asked, and how it is graded. Types only; grading is the simulator's.
+//! Tasks and checks: the request to an agent, and the conditions for a solution. Types only; the simulator
+//! grades.
 //!
-//! All of it is stored as JSON in dataset rows, so every type round-trips through serde, and field values stand
-//! in their one JSON spelling (parsed again by the field's declared type before they are compared).
+//! Dataset rows store all of it as JSON, so every type round-trips through serde. Field values have one JSON
+//! spelling each. The grader parses them by the field's type before it compares them.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,7 @@ pub use calls::{ArgumentSource, Call, Derivation, GoldCall};
 pub use nested::{NestedCall, nested_calls, places};
 pub use refusal::RefusalClass;
 
-/// Version of the checks' format. Versions 1 and 2 are still read, and translated as they are.
+/// Version of the checks' format. Versions 1 and 2 are read and translated.
 pub const CHECKS_VERSION: u32 = 3;
 
 /// A task as a row holds it: the checks, and the reference calls that were proven to pass them.
@@ -32,7 +33,7 @@ pub struct Task {
     pub gold_calls: Vec<GoldCall>,
 }
 
-/// JSON Schema of a [`Task`].
+/// Returns the JSON Schema of a [`Task`].
 pub fn json_schema() -> Json {
     schemars::schema_for!(Task).to_value()
 }
@@ -50,7 +51,7 @@ pub enum Ability {
 }
 
 impl Ability {
-    /// All of them.
+    /// All abilities.
     pub const ALL: [Self; 3] = [Self::Call, Self::RetrieveCall, Self::PlanRetrieveCall];
 }
 
@@ -110,7 +111,8 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// The expected creation of a new record, by its number, and how many records of the same resource are to be created before it.
+    /// Returns the check that creates a new record, by number, and how many records of its resource are
+    /// created before it.
     pub fn creation(&self, new: u32) -> Option<(&ChangeCheck, usize)> {
         let at = self.changes.iter().position(|change| change.key == KeyCheck::New(new))?;
         let change = &self.changes[at];
@@ -331,7 +333,7 @@ pub enum Fact {
 }
 
 impl Fact {
-    /// Its kind.
+    /// Returns the kind of the fact.
     pub fn kind(&self) -> Kind {
         match self {
             Self::Number { unit, magnitude, .. } => {

@@ -1,4 +1,4 @@
-//! Documents as YAML and JSON, and their schema.
+//! Writers: documents as YAML and JSON, and the JSON Schema of the format.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -6,18 +6,18 @@ use serde_json::Value as Json;
 use crate::doc::{FakeDoc, WorldDoc};
 use crate::report::{Finding, Report};
 
-/// A document as YAML, to be edited by people and read back by [`read`](crate::read).
+/// Writes a document as YAML, for people to edit and for [`read`](crate::read) to parse.
 ///
 /// # Errors
-/// When a value has no YAML form.
+/// Returns a report if a value has no YAML form.
 pub fn to_yaml(doc: &WorldDoc) -> Result<String, Report> {
     beside_to_yaml(&doc.name, doc)
 }
 
-/// Scenarios or wordings as the text of a file that stands beside a world. `name` is for messages.
+/// Writes scenarios or wordings as a file beside a world. `name` is for messages.
 ///
 /// # Errors
-/// As [`to_yaml`].
+/// See [`to_yaml`].
 pub fn beside_to_yaml<T: Serialize>(name: &str, doc: &T) -> Result<String, Report> {
     serde_saphyr::to_string(doc).map_err(|error| {
         let finding = Finding::error("", format!("cannot be written as YAML: {error}"), "write it as JSON");
@@ -26,30 +26,30 @@ pub fn beside_to_yaml<T: Serialize>(name: &str, doc: &T) -> Result<String, Repor
 }
 
 impl WorldDoc {
-    /// The document as JSON.
+    /// Returns the document as JSON.
     pub fn to_json(&self) -> Json {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// Reads a document from JSON.
+    /// Parses a document from JSON.
     ///
     /// # Errors
-    /// What the world format does not have.
+    /// Returns an error for a key or value that the world format lacks.
     pub fn from_json(json: &Json) -> Result<Self, serde_json::Error> {
         Self::deserialize(json)
     }
 
-    /// The JSON Schema of the world format.
+    /// Returns the JSON Schema of the world format.
     pub fn json_schema() -> Json {
         schemars::schema_for!(Self).to_value()
     }
 }
 
 impl FakeDoc {
-    /// Reads a provider of made-up values from JSON.
+    /// Parses a value provider from JSON.
     ///
     /// # Errors
-    /// What no provider has.
+    /// Returns an error for a provider or an option that does not exist.
     pub fn from_json(json: &Json) -> Result<Self, serde_json::Error> {
         Self::deserialize(json)
     }

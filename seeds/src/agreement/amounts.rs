@@ -1,40 +1,41 @@
-//! Amounts: which numbers of one thing add up, and which are no greater than others.
+//! Owns the relations between numbers of one object: sums and orders.
 
 use super::lists::counted;
 use super::table::{has, lines};
 use crate::english::split_identifier;
 
-/// What holds between numbers, by their places among the names.
+/// A relation between numbers. The fields are positions in the list of names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Bond {
-    /// One is the sum of some, less others.
+    /// A number is the sum of others, less some.
     Sum {
-        /// The sum.
+        /// Position of the sum.
         whole: usize,
-        /// What is added up.
+        /// Positions of the added numbers.
         plus: Vec<usize>,
-        /// What is taken away.
+        /// Positions of the subtracted numbers.
         minus: Vec<usize>,
     },
-    /// One is no greater than another.
+    /// A number is not greater than another.
     Order {
-        /// The lesser.
+        /// Position of the lesser number.
         less: usize,
-        /// The greater.
+        /// Position of the greater number.
         more: usize,
     },
 }
 
-/// A number's role in a section, and what it is a number of.
+/// The role of a number within a section of the table, with the remaining words of its name.
 struct Role {
     at: usize,
     key: &'static str,
     of: Vec<String>,
-    /// Its name ends with the word that gives the role.
+    /// True if the word for the role ends the name.
     is_last: bool,
 }
 
-/// The bonds between numbers of these names, all of one thing. Sums come first, each after those that it is made of.
+/// Returns the relations between numbers with these names in one object. A sum comes after the sums of its
+/// parts.
 ///
 /// ```
 /// use diorama_seeds::agreement::{Bond, bonds};
@@ -52,7 +53,7 @@ pub fn bonds(names: &[&str]) -> Vec<Bond> {
     found
 }
 
-/// Returns true if a number of this name is an amount of money or another that adds up over the items of a list.
+/// Returns true if a number of this name adds up over the items of a list, as an amount of money does.
 pub fn is_amount(name: &str) -> bool {
     let words = split_identifier(name);
     words
@@ -60,7 +61,8 @@ pub fn is_amount(name: &str) -> bool {
         .is_some_and(|last| ["amount", "price", "total", "subtotal", "cost", "sum"].contains(&last.as_str()))
 }
 
-/// Returns true if a member of this name tells that the thing has a price: a tax, a currency, an amount.
+/// Returns true if a member of this name shows that the object has a price. Examples: a tax, a currency, an
+/// amount.
 pub fn is_of_money(name: &str) -> bool {
     let is_part = |word: &String| lines("amounts").iter().any(|line| line.key != "whole" && line.has(word));
     split_identifier(name)
@@ -84,7 +86,7 @@ fn roles(section: &str, names: &[&str]) -> Vec<Role> {
     names.iter().enumerate().filter_map(read).collect()
 }
 
-/// What is paid in the end, of what it is made, and what of it is paid.
+/// Returns the relations between the total price, its parts, and the amounts paid and due.
 fn prices(roles: &[Role]) -> Vec<Bond> {
     let of = |key: &str| roles.iter().filter(|role| role.key == key).map(|role| role.at).collect::<Vec<_>>();
     let whole = roles.iter().find(|role| role.key == "whole" && (role.of.is_empty() || role.is_last));
@@ -106,7 +108,7 @@ fn prices(roles: &[Role]) -> Vec<Bond> {
     found
 }
 
-/// A limit, what is used of it and what is left.
+/// Returns the relations between a limit, its used part and its remaining part.
 fn shares(roles: &[Role]) -> Vec<Bond> {
     let mut found = Vec::new();
     for limit in roles.iter().filter(|role| role.key == "limit") {
@@ -121,7 +123,7 @@ fn shares(roles: &[Role]) -> Vec<Bond> {
     found
 }
 
-/// What is counted of a kind is no more than what is counted of all: unread messages, and messages.
+/// Returns the order between the count of a kind and the count of all. Example: unread messages and messages.
 fn kinds(names: &[&str]) -> Vec<Bond> {
     let counts: Vec<(usize, String)> =
         names.iter().enumerate().filter_map(|(at, name)| Some((at, counted(name)?))).collect();
@@ -132,7 +134,7 @@ fn kinds(names: &[&str]) -> Vec<Bond> {
     counts.iter().filter_map(of_kind).collect()
 }
 
-/// The least, the middle and the greatest of something.
+/// Returns the orders between a minimum, a middle value and a maximum.
 fn bounds(roles: &[Role]) -> Vec<Bond> {
     let mut found = Vec::new();
     for (less, more) in [("least", "middle"), ("middle", "most"), ("least", "most")] {

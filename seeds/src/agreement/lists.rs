@@ -1,24 +1,25 @@
-//! Lists: members that count them, members that say which page of them is shown, and members that tell a place.
+//! Owns the meanings of members beside a list: counts of its items, the page that it shows, and names of
+//! locations.
 
 use super::table::{key_of, lines};
 use crate::english::{singular, split_identifier};
 
-/// What a member beside a list says of the page.
+/// Meaning of a member beside a list for the paging of that list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Page {
-    /// How many items there are.
+    /// Number of all items.
     Total,
-    /// The number of the page, or how many pages there are.
+    /// Number of the page, or number of pages.
     One,
-    /// How many items a page has at most.
+    /// Maximum number of items of a page.
     Size,
-    /// How many items lie before the page.
+    /// Number of items before the page.
     Zero,
-    /// What leads to another page, or says that there is one.
+    /// Link to another page, or a flag that another page exists.
     None,
 }
 
-/// What a member of this name says of the page of the list beside it.
+/// Returns the paging role of a member with this name.
 pub fn page_member(name: &str) -> Option<Page> {
     Some(match key_of("pages", &split_identifier(name).concat())? {
         "total" => Page::Total,
@@ -29,7 +30,7 @@ pub fn page_member(name: &str) -> Option<Page> {
     })
 }
 
-/// The plain noun of what a number counts: `track` for `tracks_count`, `total_tracks` and `numberOfTracks`.
+/// Returns the noun that a number counts: `track` for `tracks_count`, `total_tracks` and `numberOfTracks`.
 pub fn counted(name: &str) -> Option<String> {
     let parts = split_identifier(name);
     let texts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -44,7 +45,8 @@ pub fn counted(name: &str) -> Option<String> {
     Some(format!("{}{}", before.concat(), singular(last)))
 }
 
-/// The plain names of members that tell where a thing is: its city, its country, and what holds those.
+/// Returns the plain names of members that hold a location: its city, its country, or the object around
+/// these.
 pub fn place_names(kind: &str) -> impl Iterator<Item = &'static str> {
     lines("places").iter().filter(move |line| line.key == kind).flat_map(|line| line.words.iter().copied())
 }

@@ -1,43 +1,43 @@
-//! Moments: which of two comes first, and whether they lie behind or ahead.
+//! Owns the order of timestamps by their names, and their position before or after the current time.
 
 use super::table::{Line, has, lines};
 use crate::english::split_identifier;
 
-/// Where a moment lies, seen from the clock.
+/// Position of a timestamp relative to the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lies {
-    /// Behind.
+    /// Before the current time.
     Past,
-    /// Anywhere.
+    /// On either side.
     Any,
-    /// Ahead.
+    /// After the current time.
     Future,
 }
 
-/// The type of a text that holds a moment.
+/// The type of a string that holds a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MomentKind {
-    /// A day.
+    /// A date without a time.
     Date,
-    /// A day and a time.
+    /// A date with a time.
     DateTime,
 }
 
-/// What the name of a moment says.
+/// The meaning of a timestamp's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moment {
-    /// The line of its word in the table.
+    /// Line number of its word in the table.
     stage: Option<usize>,
-    /// Where it lies.
+    /// Position relative to the current time.
     pub lies: Lies,
-    /// Months lie between it and what comes before, not days.
+    /// True if months lie between it and the preceding timestamp, rather than days.
     pub is_long: bool,
-    /// The words of what it is a moment of.
+    /// The remaining words of its name.
     of: Vec<String>,
 }
 
 impl Moment {
-    /// Reads a name.
+    /// Parses a name.
     ///
     /// ```
     /// use diorama_seeds::agreement::Moment;
@@ -68,14 +68,14 @@ impl Moment {
         Self { stage: Some(stage), lies, is_long: is_long || words.key.starts_with("long"), of }
     }
 
-    /// The type that a text of this name has, where nothing but the name tells one.
+    /// Returns the type of a timestamp with this name, if the name alone shows it.
     pub fn kind_by_name(name: &str) -> Option<MomentKind> {
         let words: Vec<String> = split_identifier(name).into_iter().flat_map(apart).collect();
         let last = words.last()?.as_str();
         match last {
             "date" | "birthday" | "deathday" | "birthdate" | "dob" => Some(MomentKind::Date),
             "at" | "datetime" | "timestamp" if words.len() > 1 => Some(MomentKind::DateTime),
-            // `start_time` may be a time of day.
+            // `start_time` may be a time of day without a date.
             "time" if words.len() > 1 && Self::named(name).lies == Lies::Past => Some(MomentKind::DateTime),
             _ if words.first().is_some_and(|first| first == "date") => {
                 words.iter().skip(1).any(|word| line(word).is_some()).then_some(MomentKind::DateTime)
@@ -84,54 +84,54 @@ impl Moment {
         }
     }
 
-    /// Returns true if this comes before another moment of the same thing.
+    /// Returns true if this timestamp comes before another one of the same object.
     pub fn precedes(&self, other: &Self) -> bool {
         let (Some(own), Some(theirs)) = (self.stage, other.stage) else { return false };
         if other.is_last() {
-            // What is to come changes nothing yet.
+            // A future event is not a change yet.
             return own < theirs && self.lies == Lies::Past;
         }
         let begins = self.of.is_empty() && self.is_first();
         own < theirs && (self.of == other.of || begins)
     }
 
-    /// Returns true if it is the moment at which something came to be, or before.
+    /// Returns true if the timestamp is the creation of the object, or earlier.
     pub fn is_first(&self) -> bool {
         self.stage.is_some() && self.stage <= stage_of("created")
     }
 
-    /// Returns true if it is the moment of the last change of the whole thing.
+    /// Returns true if the timestamp is the last change of the whole object.
     pub fn is_last(&self) -> bool {
         self.is_latest() && self.of.iter().all(|word| stage_of(word) == self.stage)
     }
 
-    /// Returns true if it is the last moment of something.
+    /// Returns true if the timestamp is the last event of some kind.
     pub fn is_latest(&self) -> bool {
         self.stage.is_some() && self.stage == stage_of("updated")
     }
 
-    /// Returns true if it is a birth, years ago.
+    /// Returns true if the timestamp is a birth, which lies years ago.
     pub fn is_birth(&self) -> bool {
         self.stage.is_some() && self.stage == stage_of("birth")
     }
 
-    /// The place in the life of a thing, where its word tells it: lower ones come first.
+    /// Returns the position in the life of the object, if the name shows it. Lower positions come first.
     pub const fn stage(&self) -> Option<usize> {
         self.stage
     }
 }
 
-/// The line of a word, and its place.
+/// Returns the line of a word with its number.
 fn line(word: &str) -> Option<(usize, &'static Line)> {
     lines("moments").iter().enumerate().find(|(_, line)| line.has(word))
 }
 
-/// The place of a word in the life of a thing.
+/// Returns the position of a word in the life of an object.
 pub(super) fn stage_of(word: &str) -> Option<usize> {
     line(word).map(|(stage, _)| stage)
 }
 
-/// The parts of a word that is written together: `startdate`, `lastupdate`, `dateuploaded`.
+/// Splits a compound word into its parts: `startdate`, `lastupdate`, `dateuploaded`.
 fn apart(word: String) -> Vec<String> {
     let is_known = |word: &str| word.len() > 2 && (line(word).is_some() || has("times", word));
     if is_known(&word) {

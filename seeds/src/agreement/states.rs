@@ -1,25 +1,25 @@
-//! States: how far a thing has come in one, and what has come about by then.
+//! Owns the meanings of states: their progress, and the events that they imply.
 
 use super::moments::stage_of;
 use super::table::{has, key_of};
 use crate::english::{split_identifier, stem};
 
-/// How far a thing has come.
+/// Progress of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stand {
-    /// It has not begun.
+    /// The object has not begun.
     Waiting,
-    /// It has begun, or holds.
+    /// The object has begun, or is in force.
     Running,
-    /// It went as it should.
+    /// The object ended as intended.
     Done,
-    /// It did not, or no longer holds.
+    /// The object failed, or is no longer in force.
     Off,
 }
 
-/// Words that turn a state into one before it.
+/// Words that turn a state into an earlier one.
 const NOT: [&str; 2] = ["not", "never"];
-/// Words of flags and moments beside the one that tells.
+/// Words of flags and timestamps that carry no meaning of their own.
 const BESIDE: [&str; 6] = ["is", "has", "was", "been", "are", "if"];
 
 /// Returns true if a member of this name holds a state.
@@ -27,7 +27,7 @@ pub fn holds_state(name: &str) -> bool {
     split_identifier(name).last().is_some_and(|last| has("holds a state", last))
 }
 
-/// How far a thing has come in a state, or where a flag or a moment of this name is told of it.
+/// Returns the progress that a state, or the name of a flag or timestamp, expresses.
 ///
 /// ```
 /// use diorama_seeds::agreement::{Stand, stand};
@@ -50,25 +50,27 @@ pub fn stand(value: &str) -> Option<Stand> {
     })
 }
 
-/// Returns true if a value is a state in which nothing more happens: `failed`, `expired`.
+/// Returns true if nothing more happens in this state. Examples: `failed`, `expired`.
 pub fn is_over(value: &str) -> bool {
     matches!(stand(value), Some(Stand::Done | Stand::Off))
 }
 
-/// The words that a flag, a moment or a reason tells of, by their stems: those of `cancelled` for `isCancelled` and `cancelled_at`.
+/// Returns the stems of the words of a flag, timestamp or reason. Example: `isCancelled` and `cancelled_at`
+/// have the stem of `cancelled`.
 fn told(name: &str) -> Vec<String> {
     let words = split_identifier(name).into_iter();
     let words = words.filter(|word| !has("times", word) && !BESIDE.contains(&word.as_str()));
     words.map(|word| stem(&word)).collect()
 }
 
-/// Returns true if a flag and a moment tell of the same: `paid` and `paid_at`.
+/// Returns true if a flag and a timestamp express the same event. Example: `paid` and `paid_at`.
 pub fn tells_same(one: &str, other: &str) -> bool {
     let own = told(one);
     !own.is_empty() && own == told(other)
 }
 
-/// The states of those given in which what a flag or moment tells has come about; nothing where a state does not tell.
+/// Returns those of the states in which the event of a flag or timestamp has happened. Returns none if the
+/// states do not show it.
 ///
 /// ```
 /// use diorama_seeds::agreement::reached;
@@ -97,14 +99,14 @@ pub fn reached<'v>(name: &str, states: &[&'v str]) -> Option<Vec<&'v str>> {
     match stand(name)? {
         Stand::Waiting => None,
         Stand::Running => in_stands(&[Stand::Running, Stand::Done]),
-        // However it ended, it has ended.
+        // An end is reached whether it was a success or not.
         Stand::Done if has("ends", split_identifier(name).first()?) => in_stands(&[Stand::Done, Stand::Off]),
         Stand::Done => in_stands(&[Stand::Done]),
         Stand::Off => Some(Vec::new()),
     }
 }
 
-/// Returns true if what is in the second state was in the first.
+/// Returns true if an object in the second state has been in the first.
 fn is_after(first: &str, second: &str) -> bool {
     let (Some(from), Some(to)) = (stand(first), stand(second)) else { return false };
     if from == Stand::Off || to == Stand::Off {

@@ -1,16 +1,16 @@
-//! The table of words, read once.
+//! Owns the table of words, which is parsed once.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::table::sections;
 
-/// Words with one meaning.
+/// Words with the same meaning.
 pub(super) struct Line {
-    /// What stands before the colon; empty where there is none.
+    /// Text before the colon, or an empty string.
     pub(super) key: &'static str,
     pub(super) words: Vec<&'static str>,
-    /// Those behind a semicolon.
+    /// Words after a semicolon.
     pub(super) done: Vec<&'static str>,
 }
 
@@ -31,7 +31,7 @@ impl Line {
     }
 }
 
-/// The lines of a section, in their order.
+/// Returns the lines of a section in their order.
 pub(super) fn lines(section: &str) -> &'static [Line] {
     SECTIONS.get(section).map_or(&[], Vec::as_slice)
 }
@@ -41,7 +41,7 @@ pub(super) fn has(section: &str, word: &str) -> bool {
     lines(section).iter().any(|line| line.has(word))
 }
 
-/// What stands before the words of the first line that has a word.
+/// Returns the key of the first line that has a word.
 pub(super) fn key_of(section: &str, word: &str) -> Option<&'static str> {
     lines(section).iter().find(|line| line.has(word)).map(|line| line.key)
 }

@@ -1,4 +1,4 @@
-//! Phrase templates: that they name what there is, and leave out nothing a request needs.
+//! Owns the check of phrase templates: each placeholder must exist, and no required parameter may be missing.
 
 use crate::doc::{FieldDoc, PhrasesDoc, ResourceDoc, TypeName};
 use crate::model::{Api, BehaviourKind, PagingMember};
@@ -9,13 +9,13 @@ use diorama_format::path::Path;
 #[derive(Debug, PartialEq, Eq)]
 struct Placeholder<'t> {
     name: &'t str,
-    /// Byte of its brace, for the finding's column.
+    /// Byte offset of its brace, for the column of the finding.
     at: usize,
     /// True if it stands between `[` and `]`.
     optional: bool,
 }
 
-/// The placeholders of a template, or what is wrong with its brackets and where.
+/// Returns the placeholders of a template, or the problem with its brackets and its offset.
 fn placeholders(template: &str) -> Result<Vec<Placeholder<'_>>, (usize, &'static str)> {
     let mut found = Vec::new();
     let mut bracket = None;
@@ -29,7 +29,7 @@ fn placeholders(template: &str) -> Result<Vec<Placeholder<'_>>, (usize, &'static
             (b']', Some(_)) => bracket = None,
             (b']', None) => return Err((at, "found `]` without `[`")),
             (b'{', _) => {
-                // A reply's path may have brackets of its own: `{reply:items[0].name}`.
+                // The path of a reply may contain brackets: `{reply:items[0].name}`.
                 let Some(length) = template[rest..]
                     .find(['{', '}'])
                     .filter(|length| template.as_bytes()[rest + length] == b'}')
@@ -111,7 +111,7 @@ fn check_field(field: &FieldDoc, path: &Path<'_>, findings: &mut Findings) {
                     "name the record with `{it}`",
                 );
             }
-            // Of yes and no there is a statement for each.
+            // A boolean has a statement of its own for each value.
             if key == "say"
                 && field.kind != Some(TypeName::Boolean)
                 && !found.iter().any(|placeholder| placeholder.name == "value" && !placeholder.optional)
@@ -201,7 +201,7 @@ fn check_complete(found: &[Placeholder<'_>], api: &Api, path: &Path<'_>, finding
     }
 }
 
-/// The names at the top of an API's reply.
+/// Returns the top-level member names of an API's reply.
 fn reply_members(api: &Api) -> Vec<&str> {
     let reply = &api.reply;
     if let Some(envelope) = &reply.envelope {

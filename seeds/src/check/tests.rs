@@ -1,4 +1,4 @@
-//! Probable mistakes, and the JSON Schema.
+//! Owns the tests of probable mistakes and of the JSON Schema.
 
 use super::*;
 use crate::world::tests::{example, materialised};
@@ -17,7 +17,7 @@ fn the_catalog_has_nothing_to_find() {
     assert_eq!(all.filter(|report| !report.is_empty()).collect::<Vec<_>>().join("\n"), "");
 }
 
-/// Changes one place of the tiny world and gives back what [`find_mistakes`] finds in the world that compiles.
+/// Changes one value of the tiny world, and returns the findings of [`find_mistakes`] in the changed world.
 fn checked_with(pointer: &str, value: &str) -> String {
     let mut json = materialised();
     let (parent, name) = pointer.rsplit_once('/').unwrap();
@@ -37,7 +37,7 @@ fn checked_with(pointer: &str, value: &str) -> String {
 
 #[test]
 fn probable_mistakes_are_found() {
-    // The findings of the unchanged tiny world: no descriptions, and no book that is out.
+    // The findings of the unchanged tiny world: two missing descriptions, and no book with the state `out`.
     let known = "resources.book.fields.state.enum[1]: found the value `out`, which no record has\n";
     let bare = "apis[0]: found no description of `ListBooks`\napis[1]: found no description of `AddBook`";
     assert_eq!(checked_with("/title", "\"Tiny\""), format!("{known}{bare}"));

@@ -1,4 +1,5 @@
-//! The uses of an API: its parameters, and the resources whose records it can show or reveal something about.
+//! Owns the analysis of an API's uses: its parameters, and the resources about whose records it reveals
+//! anything.
 
 use std::collections::HashSet;
 
@@ -8,11 +9,11 @@ use crate::model::{Api, ParameterId, ResourceId};
 /// The parameters and resources that one API uses.
 #[derive(Debug, Default)]
 pub(super) struct Uses {
-    /// Positions of the parameters that something depends on.
+    /// Positions of the parameters on which the call depends.
     pub(super) parameters: HashSet<usize>,
-    /// Resources of which a call shows records, or from whose records a reply or refusal follows.
+    /// Resources whose records a call shows, or whose records affect a reply or refusal.
     pub(super) shown: HashSet<ResourceId>,
-    /// The parameter with the page size.
+    /// Position of the parameter that holds the page size.
     pub(super) limit: Option<usize>,
 }
 

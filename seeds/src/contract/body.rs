@@ -1,4 +1,4 @@
-//! Contracts of APIs, and what they make of the bodies of requests.
+//! Owns the contracts of APIs, and their effect on request bodies.
 
 use std::sync::Arc;
 
@@ -11,32 +11,32 @@ use crate::model::ids::ParameterId;
 /// Promises of an API about its bodies.
 #[derive(Clone, Debug)]
 pub struct Contract {
-    /// The schemas that those below refer to.
+    /// The schemas to which the other members refer.
     pub schemas: Arc<Schemas>,
-    /// The schema of the request's body.
+    /// Schema of the request body.
     pub request: Option<Json>,
-    /// The parameter that holds the body as a whole, where it is no object whose members are parameters.
+    /// Parameter for the whole body, if the body is not an object whose members are parameters.
     pub whole: Option<ParameterId>,
-    /// The schema of a success; nothing where a success has no JSON.
+    /// Schema of a success. None means that a success has no JSON.
     pub reply: Option<Json>,
-    /// Media types of a success; none where it is JSON alone.
+    /// Media types of a success. The list is empty if JSON is the only one.
     pub kinds: Vec<String>,
-    /// The schemas of a success's headers, by name.
+    /// Schemas of the headers of a success, by name.
     pub headers: Vec<(String, Json)>,
-    /// The body is a form: one that is empty is no missing body.
+    /// True if the body is a form. An empty form does not count as a missing body.
     pub form: bool,
-    /// A change merges members of objects inside the body (RFC 7396).
+    /// True if a change merges members of objects inside the body (RFC 7396).
     pub merge: bool,
-    /// The members of the body, each in the one before, that hold the members of the record.
+    /// Path of member names to the object that holds the members of the record.
     pub inside: Vec<String>,
-    /// A request over HTTP must have a body.
+    /// True if a request over HTTP must have a body.
     pub needs_body: bool,
-    /// The status of a body that is not valid.
+    /// HTTP status for an invalid body.
     pub refusal: u16,
 }
 
 impl Schemas {
-    /// The defaults of the members that a body leaves out.
+    /// Returns the defaults of the members that the body lacks.
     pub fn defaults(&self, schema: &Json, body: &Map<String, Json>) -> Map<String, Json> {
         let flat = self.flat(schema);
         let sent = Json::Object(body.clone());
@@ -51,7 +51,7 @@ impl Schemas {
 }
 
 impl Contract {
-    /// The members that a request's body must have.
+    /// Returns the required members of a request body.
     pub fn required_members(&self) -> Vec<String> {
         let Some(schema) = &self.request else { return Vec::new() };
         let flat = self.schemas.flat(schema);
@@ -59,7 +59,7 @@ impl Contract {
         names.into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
     }
 
-    /// True when a body must have members, whichever they are.
+    /// Returns true if a body must have at least one member, of any name.
     pub fn needs_members(&self) -> bool {
         let schema = self.request.as_ref().map(|schema| self.schemas.resolve(schema));
         schema.and_then(|schema| schema.get("minProperties")?.as_f64()).is_some_and(|least| least >= 1.0)

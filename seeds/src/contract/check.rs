@@ -1,4 +1,4 @@
-//! True when a value is valid by a schema.
+//! Owns the validation of values against schemas.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
@@ -9,33 +9,33 @@ use serde_json::{Map, Value as Json};
 use super::format::fits as fits_format;
 use super::schemas::Schemas;
 
-/// Schemas inside schemas are followed so deep; what lies deeper is taken as valid.
+/// Maximum depth of schemas inside schemas. Deeper parts count as valid.
 const MAX_DEPTH: u32 = 64;
-/// Schemas held against values in one check, after which the rest is taken as valid: alternatives that contain themselves
-/// would double with each level.
+/// Maximum number of schemas in one validation. The rest counts as valid. Alternatives that contain
+/// themselves would double the number with each level.
 const MAX_STEPS: u32 = 1_000_000;
 
-/// Whose body a schema describes: requests owe no read-only members, replies no write-only ones.
+/// The side that sends a body. Requests need not have read-only members, nor replies write-only ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The caller's.
+    /// The caller.
     Request,
-    /// The API's.
+    /// The API.
     Reply,
 }
 
-/// A fault of a value.
+/// A problem with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
-    /// Where: `address.city`, `items[2]`; empty at the top.
+    /// Path of the value: `address.city`, `items[2]`. It is empty at the top.
     pub at: String,
-    /// The schema's demand, as a phrase.
+    /// Requirement of the schema, as a phrase.
     pub expected: String,
     /// The value that was found.
     pub found: String,
 }
 
-/// Where a check is.
+/// Position and progress of a validation.
 #[derive(Clone, Copy)]
 pub(super) struct At<'c> {
     side: Side,
@@ -52,7 +52,7 @@ impl<'c> At<'c> {
         Self { depth: self.depth + 1, ..self }
     }
 
-    /// Counts a step. Whether it is one too many.
+    /// Counts a step. Returns true if the depth or the steps exceed their maximum.
     pub(super) fn is_spent(self) -> bool {
         self.steps.set(self.steps.get().saturating_add(1));
         self.depth > MAX_DEPTH || self.steps.get() > MAX_STEPS
@@ -62,20 +62,20 @@ impl<'c> At<'c> {
 pub(super) type Verdict = Result<(), Wrong>;
 
 impl Schemas {
-    /// True when a value is valid by a schema.
+    /// Validates a value against a schema.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// Returns the first problem.
     pub fn check(&self, schema: &Json, value: &Json, side: Side) -> Verdict {
         self.check_at(schema, value, At::top(side, &Cell::new(0)))
     }
 
-    /// Returns true if a reply is valid by a schema, given the steps that checks before it took.
+    /// Returns true if a reply is valid against a schema. `steps` includes those of earlier validations.
     pub(super) fn fits_within(&self, schema: &Json, value: &Json, steps: &Cell<u32>) -> bool {
         self.check_at(schema, value, At::top(Side::Reply, steps)).is_ok()
     }
 
-    /// True when a value is valid by a schema that is put together, without the alternatives it had.
+    /// Returns true if a value is valid against a flattened schema, whose alternatives it ignores.
     pub(super) fn fits_members(&self, members: &Map<String, Json>, value: &Json) -> bool {
         self.check_members(members, value, At::top(Side::Reply, &Cell::new(0))).is_ok()
     }
@@ -144,7 +144,7 @@ impl Schemas {
             }
             match (fitting, word) {
                 (0, _) => return Err(nearest.unwrap_or_else(|| wrong("one of the alternatives", value))),
-                // Callers may mean either; what the API itself says must be one thing.
+                // A request may fit several alternatives, but a reply must fit exactly one.
                 (2.., "oneOf") if at.side == Side::Reply => {
                     return Err(wrong("exactly one of the alternatives", value));
                 }
@@ -195,7 +195,7 @@ impl Schemas {
         Ok(())
     }
 
-    /// True when a required member is one that only the other side sends.
+    /// Returns true if only the other side sends a required member.
     pub(super) fn owed_by_other(&self, schema: &Json, side: Side) -> bool {
         let flag = if side == Side::Request { "readOnly" } else { "writeOnly" };
         let set = |schema: &Json| {
@@ -233,12 +233,13 @@ impl Schemas {
 }
 
 impl Wrong {
-    /// How likely an alternative is the one that was meant: what is there but wrong tells more than what is missing.
+    /// Returns the likelihood that the sender meant this alternative. A wrong value is stronger evidence than
+    /// a missing one.
     fn rank(&self) -> (bool, usize) {
         (self.found != "nothing", self.at.len())
     }
 
-    /// A member that must be there is not.
+    /// Makes the problem of a missing required member.
     pub(super) fn missing(name: &str) -> Self {
         Self { at: name.to_owned(), expected: "a value".to_owned(), found: "nothing".to_owned() }
     }
@@ -278,11 +279,11 @@ fn with_article(kind: &str) -> String {
     if kind == "null" { kind.to_owned() } else { format!("{article} {kind}") }
 }
 
-/// Numbers with a point or an exponent are whole up to 2^53; whole numbers beyond 2^63 cannot be kept digit by digit, so they are
-/// none.
+/// Numbers with a point or an exponent count as integers up to 2^53. Integers beyond 2^63 lose digits, so
+/// they do not count as integers.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// True when a value is of a type.
+/// Returns true if a value has a type.
 pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
     match (kind, value) {
         ("null", Json::Null)
@@ -301,7 +302,7 @@ pub(super) fn is_kind(kind: &str, value: &Json) -> bool {
     }
 }
 
-/// True when two values are the same by JSON Schema: 1 is 1.0.
+/// Returns true if two values are equal by JSON Schema, in which 1 equals 1.0.
 pub(super) fn same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(_), Json::Number(_)) => compare(one, other).is_eq(),
@@ -309,7 +310,8 @@ pub(super) fn same(one: &Json, other: &Json) -> bool {
     }
 }
 
-/// A request is held to formats as well; a reply shows what was sent, and to what else is known a format is a description.
+/// Validates a string. Formats bind only requests. A reply shows sent values and other known values, for
+/// which the format is a description.
 fn check_text(members: &Map<String, Json>, text: &str, side: Side) -> Verdict {
     let length = text.chars().count() as f64;
     let found = || Json::from(text);
@@ -352,7 +354,7 @@ fn check_number(members: &Map<String, Json>, value: f64, found: &Json) -> Verdic
     }
 }
 
-/// The order of two numbers, exact for whole ones.
+/// Compares two numbers. The comparison of integers is exact.
 fn compare(one: &Json, other: &Json) -> Ordering {
     let whole = |value: &Json| value.as_i64().map(i128::from).or_else(|| value.as_u64().map(i128::from));
     match (whole(one), whole(other)) {
@@ -364,7 +366,7 @@ fn compare(one: &Json, other: &Json) -> Ordering {
     }
 }
 
-/// The value of a schema's keyword. Schemas have few keywords: to look at each is faster than to hash one.
+/// Returns the value of a keyword. Schemas have few keywords, so a scan is faster than hashing.
 pub(super) fn word<'m>(members: &'m Map<String, Json>, word: &str) -> Option<&'m Json> {
     members.iter().find(|(known, _)| *known == word).map(|(_, said)| said)
 }
@@ -377,7 +379,7 @@ pub(super) fn list<'m>(members: &'m Map<String, Json>, key: &str) -> &'m [Json] 
     word(members, key).and_then(Json::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// True when a text has a part that a pattern describes. A pattern that cannot be read allows everything.
+/// Returns true if a part of a text matches a pattern. An invalid pattern allows all texts.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     thread_local! {
         static READ: RefCell<HashMap<String, Option<regex::Regex>>> = RefCell::new(HashMap::new());

@@ -1,5 +1,5 @@
-//! The words of JSON Schema 2020-12 that depend on what else is in a value: `if`, `dependentRequired`, `contains`,
-//! `unevaluatedProperties`.
+//! Owns the keywords of JSON Schema 2020-12 whose effect depends on the rest of the value: `if`,
+//! `dependentRequired`, `contains`, `unevaluatedProperties`.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 use super::check::{At, Verdict, Wrong, list, matches, number, word, wrong};
 use super::schemas::Schemas;
 
-/// Words that make the validity of one member depend on others.
+/// Keywords that make the validity of one member depend on others.
 pub(super) const CONDITIONS: [&str; 7] = [
     "if",
     "dependentRequired",
@@ -30,7 +30,7 @@ impl Schemas {
         }
     }
 
-    /// Checks what members of an object demand of its others.
+    /// Checks the requirements that members of an object impose on its other members.
     pub(super) fn check_dependents(
         &self,
         members: &Map<String, Json>,
@@ -66,7 +66,7 @@ impl Schemas {
         Ok(())
     }
 
-    /// Collects the members of an object that a schema evaluates: by its own words, its reference, and the parts that fit.
+    /// Adds the members that a schema evaluates, by its own keywords, its reference, and its valid parts.
     fn evaluate<'f>(
         &self,
         members: &Map<String, Json>,
@@ -106,7 +106,7 @@ impl Schemas {
         }
     }
 
-    /// Checks that a list has an item that `contains` describes.
+    /// Checks that a list has an item that fits `contains`.
     pub(super) fn check_contains(&self, members: &Map<String, Json>, items: &[Json], at: At<'_>) -> Verdict {
         let Some(schema) = word(members, "contains") else { return Ok(()) };
         let fitting =

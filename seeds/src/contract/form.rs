@@ -1,5 +1,5 @@
-//! Bodies of forms. Names with brackets are members, items and objects (`address[city]`, `items[0][price]`, `locales[]`).
-//! A text is the first reading that its schema takes.
+//! Owns the bodies of forms. Names with brackets denote members, items and objects (`address[city]`,
+//! `items[0][price]`, `locales[]`). Each text is parsed as the first type that fits its schema.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,10 +10,10 @@ use serde_json::{Map, Value as Json};
 use super::body::Contract;
 use super::check::Side;
 
-/// Brackets of one name, at most.
+/// Maximum number of brackets in one name.
 const MAX_BRACKETS: usize = 16;
 
-/// The texts of a name, and the names in brackets after it.
+/// The texts of a name, and the nodes of the brackets after it.
 #[derive(Default)]
 struct Node {
     texts: Vec<String>,
@@ -21,7 +21,7 @@ struct Node {
 }
 
 impl Contract {
-    /// The members of a form.
+    /// Returns the members of a form.
     pub fn form(&self, pairs: IndexMap<String, Vec<String>>) -> Map<String, Json> {
         let schema = self.request.as_ref();
         let mut root = Node::default();
@@ -45,7 +45,7 @@ impl Contract {
         members.collect()
     }
 
-    /// The words of a schema, then those of its alternatives and of theirs, each once.
+    /// Returns the keywords of a schema, of its alternatives, and of their alternatives, each once.
     fn alternatives<'s>(&'s self, schema: &'s Json) -> impl Iterator<Item = Cow<'s, Map<String, Json>>> {
         let (mut open, mut seen) = (vec![schema], HashSet::new());
         std::iter::from_fn(move || {
@@ -55,7 +55,7 @@ impl Contract {
         })
     }
 
-    /// The schema of a member, of any of the alternatives.
+    /// Returns the schema of a member in any of the alternatives.
     fn member(&self, schema: &Json, name: &str) -> Option<Json> {
         let named = |words: &Map<String, Json>| words.get("properties")?.get(name).cloned();
         let other = |words: &Map<String, Json>| {
@@ -65,7 +65,7 @@ impl Contract {
         own.or_else(|| self.alternatives(schema).find_map(|words| other(&words)))
     }
 
-    /// The schema of the items of a list, of any of the alternatives.
+    /// Returns the schema of list items in any of the alternatives.
     fn items(&self, schema: &Json) -> Option<Json> {
         self.alternatives(schema).find_map(|words| words.get("items").cloned())
     }
@@ -91,7 +91,7 @@ impl Contract {
         Json::Array(read.collect())
     }
 
-    /// The first reading of a form's texts that a schema takes.
+    /// Returns the first parse of a form's texts that fits the schema.
     fn spelt(&self, schema: Option<&Json>, texts: &[String]) -> Json {
         let read = |text: &str| serde_json::from_str::<Json>(text).ok();
         let only = texts.first().filter(|_| texts.len() == 1);
@@ -107,7 +107,8 @@ impl Contract {
     }
 }
 
-/// The parts of a name: `items`, `0` and `price` of `items[0][price]`; the name itself where its brackets do not pair.
+/// Splits a name at its brackets: `items[0][price]` gives `items`, `0` and `price`. Unpaired brackets leave
+/// the name whole.
 fn bracketed(name: &str) -> Vec<&str> {
     let parts = || {
         let (first, rest) = name.split_once('[').filter(|(first, _)| !first.is_empty())?;
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
     use crate::contract::Schemas;
 
-    /// Checks which body a form is by a schema that may refer to others.
+    /// Checks the body that a form gives with a schema and its references.
     fn check(schemas: &Json, request: &Json, pairs: &[(&str, &str)], expect: &Json) {
         let contract = Contract {
             schemas: Arc::new(Schemas::new(schemas.as_object().unwrap().clone())),

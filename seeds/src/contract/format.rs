@@ -1,4 +1,4 @@
-//! Formats of strings: what `email`, `uuid`, `uri`, addresses, dates and times look like.
+//! Owns the formats of strings: `email`, `uuid`, `uri`, addresses, dates and times.
 
 use jiff::{Timestamp, civil};
 
@@ -17,7 +17,7 @@ pub fn fits(format: &str, text: &str) -> bool {
         "ipv6" => text.parse::<std::net::Ipv6Addr>().is_ok(),
         "date" => text.len() == 10 && text.parse::<civil::Date>().is_ok(),
         "date-time" => {
-            // RFC 3339: a day, `T` or a space, a time and its offset.
+            // RFC 3339: a date, `T` or a space, a time and its offset.
             text.get(10..11).is_some_and(|between| "Tt ".contains(between))
                 && text.parse::<Timestamp>().is_ok()
         }
@@ -46,7 +46,7 @@ fn is_host(text: &str) -> bool {
     text.len() <= 253 && text.split('.').all(label)
 }
 
-/// A URI without an authority: `mailto:ada@example.org`, `urn:isbn:1`.
+/// Returns true if a text is a URI without an authority: `mailto:ada@example.org`, `urn:isbn:1`.
 fn is_opaque(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else { return false };
     let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())

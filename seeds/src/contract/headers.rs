@@ -1,4 +1,4 @@
-//! The headers that a contract declares for its successes.
+//! Owns the headers that a contract declares for successes.
 
 use serde_json::Value as Json;
 
@@ -9,9 +9,9 @@ use super::sample::{self, Subject};
 use crate::materialise::Sampler;
 
 impl Contract {
-    /// The declared headers of a success with that body, each with its value: the member of its name (`X-Total-Count` is
-    /// `total_count`), else the first of its values, its default, its example, or a made-up one, the same for a seed.
-    /// Those whose values are no scalars are left out.
+    /// Returns the declared headers of a success with this body. A value is the member of the same name
+    /// (`X-Total-Count` is `total_count`). Otherwise it is the first enum value, the default, the example, or
+    /// a value generated from the seed. Headers whose values are not scalars are omitted.
     pub fn headers_of(&self, body: &Json, seed: u64, now: i64) -> impl Iterator<Item = (&str, String)> {
         self.headers
             .iter()

@@ -1,4 +1,5 @@
-//! The value of a schema that shows what is known: members by their names, made-up ones for the rest.
+//! Owns the generation of a value that fits a schema and shows known facts. It fills members by their names,
+//! and generates the rest.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -27,17 +28,17 @@ mod values;
 
 pub use known::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
 
-/// Below this depth nothing is made.
+/// Maximum depth of a generated value. Deeper values are null.
 const MAX_DEPTH: u32 = 24;
-/// Alternatives of `oneOf` that are tried.
+/// Maximum number of alternatives to try for one value.
 const MAX_WAYS: usize = 24;
-/// Alternatives inside alternatives are tried so deep.
+/// Maximum depth of alternatives inside alternatives.
 const MAX_WAYS_DEPTH: u32 = 12;
-/// Bytes of the constants that a reply shows: when it has more, nothing is put in the place of another.
+/// Maximum number of bytes of constants in a reply. Later constants become null.
 const MAX_CONSTANT_BYTES: u64 = 32 << 20;
 
 impl Schemas {
-    /// The valid value of a schema that shows the facts.
+    /// Returns a value that fits the schema and shows the facts.
     pub fn reply(&self, schema: &Json, facts: &Facts<'_>) -> Json {
         let maker = || Maker {
             schemas: self,
@@ -49,7 +50,7 @@ impl Schemas {
             constant_bytes: 0,
             told: 0,
         };
-        // A reply to a creation that is a text or a number is the key.
+        // A string or integer in reply to a creation is the key of the new record.
         let is_key = facts.known.is_new
             && !facts.known.key_name.is_empty()
             && ["string", "integer"].contains(&values::kind_of(&self.flat(schema).members, None));
@@ -57,7 +58,8 @@ impl Schemas {
         let place = Place { found, ..Place::top(facts.known.seed) };
         let mut value = maker().value(schema, &place, &Scope::Record(facts.known.clone()));
         if facts.known.is_new {
-            // A reply none of whose members anybody has said shows what any reply does: that it was done, as a rule.
+            // If a creation reply would be empty, it shows values as any other reply does, usually a
+            // confirmation.
             if value.as_object().is_some_and(Map::is_empty) {
                 let any = Rc::new(Known { is_new: false, ..(*facts.known).clone() });
                 value = maker().value(schema, &place, &Scope::Record(any));
@@ -69,8 +71,8 @@ impl Schemas {
 }
 
 impl Maker<'_> {
-    /// Returns true if a value is valid by a schema. After a million schemas in one reply, or one item of its
-    /// list, every value is.
+    /// Returns true if a value fits a schema. After a million schemas in one reply, or in one item of its
+    /// list, it always returns true.
     pub(super) fn fits(&self, schema: &Json, value: &Json) -> bool {
         self.schemas.fits_within(schema, value, &self.checks)
     }
@@ -84,7 +86,7 @@ impl Maker<'_> {
         {
             return value.clone();
         }
-        // A schema that requires itself without end has no value.
+        // A schema that requires itself without end has no finite value.
         if place.depth > MAX_DEPTH || self.steps > 2 * MAX_STEPS {
             return Json::Null;
         }
@@ -96,7 +98,7 @@ impl Maker<'_> {
         value
     }
 
-    /// The first of a schema's alternatives that gives a valid value.
+    /// Returns the value of the first alternative that fits.
     pub(super) fn chosen(
         &mut self,
         schema: &Json,
@@ -111,8 +113,8 @@ impl Maker<'_> {
         }
         let null = |way: &Json| way.get("type").is_some_and(|kind| kind == "null");
         let mut ways: Vec<&Json> = flat.ways.iter().collect();
-        // The best alternative fits known values, or shows most of them; null comes after others, and what would stand inside
-        // itself last.
+        // Alternatives come first that fit the known value, then those that show most known members. Null
+        // comes later, and recursive alternatives come last.
         ways.sort_by_cached_key(|way| {
             let fits = place.found.is_some_and(|found| self.fits(way, found));
             (!fits, self.is_open(way), null(way), Reverse(self.shown_by(way, place, scope)))
@@ -137,7 +139,7 @@ impl Maker<'_> {
         first.unwrap_or(Json::Null)
     }
 
-    /// Counts the known members that a schema shows as they are.
+    /// Counts the members of a schema that a known value fits unchanged.
     pub(super) fn shown_by(&self, way: &Json, place: &Place<'_>, scope: &Scope<'_>) -> usize {
         let flat = self.schemas.flat(way);
         let known = |name: &String| match (place.found, scope) {
@@ -151,12 +153,12 @@ impl Maker<'_> {
         properties.into_iter().flatten().filter(|(name, part)| shows(name, part)).count()
     }
 
-    /// Returns true if a schema is being made already, so that it would stand inside itself.
+    /// Returns true if this schema is already being generated, so that the value would contain itself.
     pub(super) fn is_open(&self, schema: &Json) -> bool {
         reference(schema).is_some_and(|name| self.open.iter().any(|open| open == name))
     }
 
-    /// A value that a schema gives; null where the reply has more of those than any may have.
+    /// Returns a constant of a schema, or null after the maximum number of bytes.
     pub(super) fn constant(&mut self, value: &Json) -> Json {
         if self.constant_bytes > MAX_CONSTANT_BYTES {
             return Json::Null;
@@ -177,12 +179,12 @@ impl Maker<'_> {
             return value;
         }
         if place.found.is_none_or(Json::is_null) {
-            // The key of a record that there is, where the name says of what.
+            // The name may refer to a record, whose key is the value.
             let key = self.key_named(place, scope.known()).and_then(|key| coerced(kind, &key));
             if let Some(key) = key.filter(|key| fits(key)) {
                 return key;
             }
-            // Moments of examples lie anywhere, and after one another in no order.
+            // Timestamps in examples are arbitrary and have no order, so they are ignored.
             let format = word(members, "format").and_then(Json::as_str);
             let is_moment =
                 matches!(format, Some("date-time" | "date")) || Moment::kind_by_name(place.name).is_some();
@@ -200,7 +202,7 @@ impl Maker<'_> {
         sample::scalar(kind, members, &self.subject(place, scope, &sampler), &fits)
     }
 
-    /// What makes the texts of the object that a place is in: about one person, and about the place that is told of the record.
+    /// Returns the sampler for an object: one person, and the location that the known members name.
     pub(super) fn sampler(&self, place: &Place<'_>, scope: &Scope<'_>) -> Sampler {
         let known = scope.known();
         let mut sampler = Sampler::new(place.whole, known.seed);
@@ -223,14 +225,14 @@ impl Maker<'_> {
         sampler
     }
 
-    /// What a made-up scalar is made for.
+    /// Returns the name, the object and the seed for which a scalar is generated.
     pub(super) fn subject<'s>(
         &self,
         place: &Place<'s>,
         scope: &'s Scope<'_>,
         sampler: &'s Sampler,
     ) -> Subject<'s> {
-        // A wrapper says nothing of what is in it, and what has an email address is a person.
+        // The name of a wrapper does not describe its content. An object with an email address is a person.
         let says_nothing = place.within.is_empty() || WRAPPERS.contains(&&*plain(place.within));
         let of = match place.beside {
             Some(members) if is_name(place.name) && members.keys().any(|name| tells_person(name)) => "person",

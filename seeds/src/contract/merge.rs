@@ -1,4 +1,4 @@
-//! A schema as one object: references followed, the parts of `allOf` put together.
+//! Owns the flattening of a schema: it follows references and merges the parts of `allOf`.
 
 use std::borrow::Cow;
 
@@ -7,28 +7,28 @@ use serde_json::{Map, Value as Json, json};
 use super::check::list;
 use super::schemas::{Schemas, reference};
 
-/// A schema put together, and the alternatives that are left to choose from.
+/// A flattened schema, and its remaining alternatives.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Flat<'s> {
-    /// Those of the schema itself where it has no parts.
+    /// Keywords, which are borrowed if the schema has no parts.
     pub(super) members: Cow<'s, Map<String, Json>>,
     pub(super) ways: &'s [Json],
-    /// The names of the schemas that were followed.
+    /// Names of the schemas that were followed.
     pub(super) names: Vec<&'s str>,
 }
 
-/// Parts inside parts are put together so deep.
+/// Maximum depth of parts inside parts.
 const MAX_DEPTH: u32 = 24;
 
 impl Schemas {
-    /// Puts a schema together.
+    /// Flattens a schema.
     pub(super) fn flat<'s>(&'s self, schema: &'s Json) -> Flat<'s> {
         let mut flat = Flat::default();
         self.take_in(&mut flat, schema, 0);
         flat
     }
 
-    /// Puts one more part into a schema.
+    /// Merges one more part into a flattened schema.
     pub(super) fn with<'s>(&'s self, flat: &Flat<'s>, part: &'s Json) -> Flat<'s> {
         let mut flat = Flat { ways: &[], ..flat.clone() };
         self.take_in(&mut flat, part, 0);
@@ -104,7 +104,7 @@ impl Schemas {
     }
 }
 
-/// Lets a schema promise what another does as well. However many are put together, they do not lie inside each other.
+/// Combines two schemas in an `allOf`. Repeated combinations extend the list rather than nest it.
 fn put_together(known: &mut Json, more: &Json) {
     if let Some(members) = known.as_object_mut().filter(|members| members.len() == 1)
         && let Some(Json::Array(parts)) = members.get_mut("allOf")

@@ -1,4 +1,4 @@
-//! Made-up scalars: the same seed gives the same one.
+//! Owns the generation of scalars. Equal seeds give equal values.
 
 use serde_json::{Map, Value as Json};
 
@@ -10,14 +10,14 @@ use crate::materialise::{Sampler, range_of_member, slug_of};
 use crate::pattern::matching_text;
 use crate::value::{Date, Instant, Value, Zone};
 
-/// The seconds of a day.
+/// Seconds of a day.
 pub(super) const DAY: i64 = 86_400;
-/// Seconds before now in which made-up moments lie.
+/// Maximum number of seconds between a generated timestamp and the current time.
 const PAST: i64 = 8_000_000;
-/// Characters of a member's name that its value repeats.
+/// Maximum number of characters of a member's name in its value.
 const MAX_NAME: usize = 24;
 
-/// What a made-up scalar is made for: a member by its name inside an object by its name.
+/// Purpose of a generated scalar: the member by its name, inside an object by its name.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'s> {
     pub(super) name: &'s str,
@@ -27,7 +27,7 @@ pub(super) struct Subject<'s> {
     pub(super) sampler: &'s Sampler,
 }
 
-/// A seed for what is named inside something.
+/// Returns a seed for a named part of an object.
 pub(super) fn mix(seed: u64, name: &str) -> u64 {
     let mut state = seed ^ 0x9e37_79b9_7f4a_7c15;
     for byte in name.bytes() {
@@ -38,7 +38,7 @@ pub(super) fn mix(seed: u64, name: &str) -> u64 {
     state ^ (state >> 31)
 }
 
-/// A scalar of a type that its schema takes, as far as one is found.
+/// Returns a scalar of a type that fits the schema, if it finds one.
 pub(super) fn scalar(
     kind: &str,
     members: &Map<String, Json>,
@@ -52,7 +52,7 @@ pub(super) fn scalar(
     }
 }
 
-/// The first value of a number or timestamp of a new record.
+/// Returns the initial value of a number or timestamp in a new record.
 pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i64) -> Option<Json> {
     match (kind, word(members, "format").and_then(Json::as_str)) {
         ("integer" | "number", _) if is_moment(name) => Some(Json::from(now)),
@@ -65,7 +65,7 @@ pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i6
     }
 }
 
-/// True when a number of this name counts seconds from 1970.
+/// Returns true if a number of this name is a Unix time in seconds.
 pub(super) fn is_moment(name: &str) -> bool {
     let plain = plain(name);
     ["at", "time", "timestamp", "created", "updated", "expires"].iter().any(|end| plain.ends_with(end))
@@ -94,7 +94,7 @@ fn numeric(
         Some(range) => range,
         None => [1.0, 90.0, 1.0],
     };
-    // Limits that leave nothing of the usual range have one of their own.
+    // If the limits exclude the usual range, they define the range.
     let low = least.map_or(from, |least| if least < to { least.max(from) } else { least });
     let low = most.map_or(low, |most| if most < low { least.unwrap_or(most.min(0.0)) } else { low });
     let high = most.unwrap_or(low.max(0.0) + (to - from)).max(low).min(low + (to - from));
@@ -105,7 +105,7 @@ fn numeric(
     if most.is_some_and(|most| value > most) {
         value -= step;
     }
-    // Between open ends that lie near each other a whole step leads past one of them.
+    // If two exclusive limits lie close together, a whole step exceeds one of them.
     let (above, below) = (number(members, "exclusiveMinimum"), number(members, "exclusiveMaximum"));
     let past = above.is_some_and(|above| value <= above) || below.is_some_and(|below| value >= below);
     if past && kind != "integer" {
@@ -118,10 +118,10 @@ fn numeric(
     if whole { Json::from(value.ceil() as i64) } else { Json::from((value * 1e6).round() / 1e6) }
 }
 
-/// Two texts of so many characters that are drawn from a pattern differ.
+/// Minimum number of characters for which two texts drawn from a pattern are taken to differ.
 const DISTINCT: usize = 16;
 
-/// Texts of usual forms, for patterns that no text can be made of.
+/// Returns texts of common forms, for patterns that the generator cannot match.
 fn usual_texts(seed: u64) -> [String; 7] {
     let word = slug_of(seed);
     [
@@ -147,7 +147,7 @@ fn of_pattern(
     if word(members, "format").is_some_and(|format| format == "snowflake") && fits(&own) {
         return Some(own);
     }
-    // A long one is nobody else's; else the longest is the least likely to be.
+    // A long text is unique. Otherwise the longest text is least likely to repeat.
     let length = |made: &Json| made.as_str().map_or(0, str::len);
     let mut longest: Option<Json> = None;
     for made in fitting {
@@ -170,7 +170,7 @@ fn text(members: &Map<String, Json>, subject: &Subject<'_>, fits: &dyn Fn(&Json)
     {
         return made;
     }
-    // A name that is a format tells it where nothing else does.
+    // The name of a member is its format if the schema gives none.
     let named =
         || key_name(name).map(|(_, ending)| ending).filter(|ending| ["uuid", "guid"].contains(ending));
     let told = |name: &str| told_text(&Subject { name, ..*subject }, fits);
@@ -211,7 +211,7 @@ fn text(members: &Map<String, Json>, subject: &Subject<'_>, fits: &dyn Fn(&Json)
         let is_code = !made.contains(' ');
         made.push_str(&if is_code { format!("{more:016x}") } else { format!(" {}", slug_of(more)) });
         made = made.chars().take(least).collect();
-        // A blank at the end is no part of a text.
+        // A text must not end with a space.
         if made.ends_with(' ') {
             made.replace_range(made.len() - 1.., "s");
         }
@@ -222,7 +222,8 @@ fn text(members: &Map<String, Json>, subject: &Subject<'_>, fits: &dyn Fn(&Json)
     Json::String(made)
 }
 
-/// The text of a member whose name says what it is: a key, a moment, an address, or what the tables know by name.
+/// Returns the text of a member whose name has a meaning: a key, a timestamp, an address, or a name in the
+/// tables.
 pub(super) fn meant_text(subject: &Subject<'_>, fits: &dyn Fn(&Json) -> bool) -> Option<String> {
     let Subject { name, seed, now, .. } = *subject;
     if key_name(name).is_some_and(|(_, ending)| matches!(ending, "id" | "sid" | "token")) {
@@ -243,19 +244,19 @@ fn told_text(subject: &Subject<'_>, fits: &dyn Fn(&Json) -> bool) -> Option<Stri
     sampler.text(name, of, seed, &|text| fits(&Json::from(text)))
 }
 
-/// A text of which nothing is known but its name: that, and a number.
+/// Returns a text made of the member's name and a number.
 pub(super) fn plain_text(name: &str, seed: u64) -> String {
     let called: String = split_identifier(name).join(" ").chars().take(MAX_NAME).collect();
     let called = if called.is_empty() { "text" } else { called.trim_end() };
     format!("{called} {}", seed % 900 + 100)
 }
 
-/// An identifier of eighteen digits.
+/// Returns an identifier of eighteen digits.
 fn snowflake(seed: u64) -> String {
     (100_000_000_000_000_000 + seed % 800_000_000_000_000_000).to_string()
 }
 
-/// A made-up moment of this name, in seconds from 1970.
+/// Returns a generated timestamp for a name, as Unix time in seconds.
 fn made_moment(name: &str, seed: u64, now: i64) -> i64 {
     let said = Moment::named(name);
     match said.lies {
@@ -265,18 +266,18 @@ fn made_moment(name: &str, seed: u64, now: i64) -> i64 {
     }
 }
 
-/// The seconds from 1970 to a moment, or to the beginning of a day.
+/// Returns the Unix time in seconds of a timestamp, or of the beginning of a date.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     let of_day = || Date::parse(text).map(|day| i64::from(day.0) * DAY);
     Zone::utc().parse_instant(text).map(|Instant(seconds)| seconds).or_else(of_day)
 }
 
-/// A moment as RFC 3339 writes it.
+/// Returns a timestamp in RFC 3339 format.
 pub(super) fn moment(seconds: i64) -> String {
     Value::DateTime(Instant(seconds)).to_text(&Zone::utc())
 }
 
-/// The day of a moment.
+/// Returns the date of a timestamp.
 pub(super) fn day(seconds: i64) -> String {
     moment(seconds).chars().take(10).collect()
 }

@@ -220,7 +220,7 @@ fn constants_of_a_schema_are_counted() {
     let list = Some(List { name: String::new(), items });
     let facts = Facts { known: known(json!({}), Vec::new()), list, now: 0, lookup: &OnlyCaller };
     let made = schemas().reply(&schema, &facts).to_string();
-    // Enough for whoever counts the reply to see that it is too large, and little more.
+    // The reply exceeds the limit, so that a caller can detect it, but only by a little.
     assert!((32 << 20..40 << 20).contains(&made.len()), "{}", made.len());
 }
 
@@ -231,7 +231,7 @@ fn what_is_put_together_does_not_nest_and_alternatives_end() {
     let flat = schemas().flat(&whole).members.into_owned();
     assert_eq!(flat["properties"]["a"]["allOf"].as_array().map(Vec::len), Some(2_000));
     assert_eq!(flat["items"]["allOf"].as_array().map(Vec::len), Some(2_000));
-    // Each of many schemas is one of two, of which the first is the next schema.
+    // Each schema has two alternatives, of which the first is the next schema.
     let choice = |place: usize| {
         let next = json!({"$ref": format!("#/schemas/s{}", place + 1)});
         (format!("s{place}"), json!({"anyOf": [next, {"type": "integer"}]}))
@@ -259,7 +259,7 @@ fn members_that_depend_on_others_are_held_to_it_and_replies_keep_it() {
     check(json!({"kind": "person", "card": "1"}), false);
     check(json!({"kind": "person", "card": "1", "billing": "Elm Row"}), true);
     check(json!({"kind": "person", "colour": "red"}), false);
-    // A member that the reference beside it evaluates is allowed.
+    // A member is allowed if the reference beside it evaluates it.
     let beside = json!({"$ref": "#/schemas/Base", "properties": {"age": {}}, "unevaluatedProperties": false});
     let holds = |value: Json| schemas().check(&beside, &value, Side::Request).is_ok();
     assert!(holds(json!({"kind": "cat", "age": 3})) && !holds(json!({"kind": "cat", "colour": "red"})));
@@ -281,7 +281,7 @@ fn whole_numbers_are_exact() {
     assert!(!holds(json!(9_007_199_254_740_992_i64)) && !holds(json!(u64::MAX)) && !holds(json!(1e300)));
 }
 
-/// Replies about a record of which some members are known, for many seeds.
+/// Returns replies for many seeds about a record with some known members.
 fn made(schema: &Json, told: &Json) -> Vec<Json> {
     let of = |seed| Rc::new(Known { seed, ..(*known(told.clone(), Vec::new())).clone() });
     (0..60).map(|seed| reply(schema, of(seed * 7_919), None)).collect()

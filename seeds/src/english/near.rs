@@ -1,16 +1,16 @@
-//! Nearness of words: which name a mistyped one may have meant.
+//! Owns the search for the names that a mistyped one may have meant.
 
-/// Longer names are compared by their beginnings.
+/// Maximum number of compared characters. Longer names are compared by their beginnings.
 const COMPARED: usize = 64;
 
-/// How many letters have to be put in, taken out or replaced to make one text of the other (Levenshtein), whatever their
-/// case. Takes time by the product of both lengths.
+/// Returns the Levenshtein distance of two texts, whatever their case. It takes time proportional to the
+/// product of both lengths.
 pub fn distance(one: &str, other: &str) -> usize {
     strsim::levenshtein(&one.to_lowercase(), &other.to_lowercase())
 }
 
-/// The names that a wrong one may have meant: at most three, nearest first, then by the alphabet. A name is near when one
-/// edit leads to it, and one more for each four letters of the shorter name.
+/// Returns the names that a wrong one may have meant: at most three, the nearest first, then in alphabetical
+/// order. A name is near if one edit leads to it, plus one for each four letters of the shorter name.
 ///
 /// ```
 /// use diorama_seeds::english::near;

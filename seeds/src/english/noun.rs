@@ -1,20 +1,20 @@
-//! Nouns: one and many, and the article before them.
+//! Owns singular, plural and article of nouns.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::table::rows;
 
-/// Nouns that no rule puts into the plural: one and many, which are the same for some.
+/// Nouns with an irregular plural, as singular and plural, which may be equal.
 static NOUNS: LazyLock<Vec<(&str, &str)>> = LazyLock::new(|| {
     let nouns = rows(include_str!("../../data/nouns.txt"));
     nouns.map(|noun| noun.split_once(' ').unwrap_or((noun, noun))).collect()
 });
 
-/// Further plurals. Of two nouns that share one, collections of records are of the second: leave, not leaf.
+/// Further plurals. If two nouns share a plural, the table has the one that collections use: leave, not leaf.
 const FURTHER: &[(&str, &str)] = &[("indices", "index"), ("leaves", "leave"), ("bases", "base")];
 
-/// The singulars of nouns that no rule makes, by either form.
+/// The singulars of irregular nouns, by either form.
 static KNOWN: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     let (unchanging, others): (Vec<_>, Vec<_>) = NOUNS.iter().copied().partition(|(one, many)| one == many);
     let forms = others.into_iter().flat_map(|(one, many)| [(many, one), (one, one)]);
@@ -25,10 +25,11 @@ static KNOWN: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     known
 });
 
-/// Irregular plurals of so many letters are found at the end of longer words; shorter ones end other words by chance.
+/// Minimum length in bytes of irregular plurals that are also found at the end of words. Shorter ones occur
+/// there by chance.
 const WITHIN: usize = 6;
 
-/// The singular of a noun in lower case; a singular stays as it is.
+/// Returns the singular of a noun in lower case. A singular stays as it is.
 ///
 /// ```
 /// use diorama_seeds::english::singular;
@@ -43,7 +44,7 @@ pub fn singular(word: &str) -> String {
     if let Some(stem) = word.strip_suffix("people") {
         return format!("{stem}person");
     }
-    // Names are written together, too: `userstatuses`.
+    // Names may be written as one word: `userstatuses`.
     let last = word.as_bytes().last();
     let ends = |many: &str| many.len() >= WITHIN && many.as_bytes().last() == last;
     let within = NOUNS.iter().filter(|(one, many)| one != many && ends(many));
@@ -64,7 +65,7 @@ pub fn singular(word: &str) -> String {
         }
     }
     match word.strip_suffix('s') {
-        // Initials end in any letter: APIs, SKUs.
+        // Initialisms end in any letter: APIs, SKUs.
         Some(stem) if stem.len() == 3 && stem.ends_with(['u', 'i']) => stem.to_owned(),
         Some(stem) if stem.len() > 2 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word.to_owned(),
@@ -76,7 +77,7 @@ pub fn is_plural(word: &str) -> bool {
     singular(word) != word
 }
 
-/// The plural of a noun or a noun phrase; a plural stays as it is.
+/// Returns the plural of a noun or noun phrase. A plural stays as it is.
 ///
 /// ```
 /// use diorama_seeds::english::plural;
@@ -118,7 +119,8 @@ fn plural_of_word(word: &str) -> String {
     }
 }
 
-/// The indefinite article of a noun phrase, by how its first word is said: an hour, a university, an SMS, an 8.
+/// Returns the indefinite article of a noun phrase, by the pronunciation of its first word: an hour, a
+/// university, an SMS, an 8.
 ///
 /// ```
 /// use diorama_seeds::english::article;
@@ -126,7 +128,7 @@ fn plural_of_word(word: &str) -> String {
 /// assert_eq!((article("umbrella"), article("user"), article("MRI scan")), ("an", "a", "an"));
 /// ```
 pub fn article(phrase: &str) -> &'static str {
-    // A consonant that sounds like "you" or "won", and the exceptions to it.
+    // These vowels sound like "you" or "won". `NOT_YOU` has the exceptions.
     const YOU: [&str; 10] = ["uni", "use", "usu", "util", "ubiq", "ufo", "uran", "eu", "one", "once"];
     const NOT_YOU: [&str; 3] = ["unin", "unim", "unid"];
     const SILENT: [&str; 5] = ["hour", "honest", "honor", "honour", "heir"];
@@ -137,7 +139,7 @@ pub fn article(phrase: &str) -> &'static str {
         first.starts_with('8') || first == "11" || first == "18"
     } else if first.chars().count() > 1 && first.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
     {
-        // Initials are said letter by letter.
+        // Initialisms are spoken letter by letter.
         first.starts_with(['A', 'E', 'F', 'H', 'I', 'L', 'M', 'N', 'O', 'R', 'S', 'X'])
     } else {
         let word = first.to_lowercase();

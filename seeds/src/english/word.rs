@@ -1,4 +1,4 @@
-//! Words: of texts and of identifiers, and when two of them count as the same.
+//! Owns the words of texts and identifiers, and their normal forms for comparison.
 
 use std::cell::RefCell;
 use std::sync::LazyLock;
@@ -8,15 +8,16 @@ use hashbrown::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The words of a text: runs of letters and digits, in lower case.
+/// Returns the words of a text: runs of letters and digits, in lower case.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// The words of an identifier in any style, in lower case: `vote_average.gte`, `posterPath`, `GetTVShow`.
+/// Returns the words of an identifier in any style, in lower case: `vote_average.gte`, `posterPath`,
+/// `GetTVShow`.
 ///
-/// A capital begins a word behind a small letter or a digit, and in front of two small letters, so that initials stay
-/// together (`userIDs` is `user ids`). Digits belong to the word before them.
+/// A capital begins a word after a small letter or a digit, and before two small letters. Initialisms
+/// therefore stay together: `userIDs` gives `user ids`. Digits belong to the word before them.
 ///
 /// ```
 /// use diorama_seeds::english::split_identifier;
@@ -48,12 +49,13 @@ pub fn split_identifier(name: &str) -> Vec<String> {
     words
 }
 
-/// An identifier as people read it: `starts_at`, `startsAt` and `starts-at` are `starts at`.
+/// Returns an identifier as separate words: `starts_at`, `startsAt` and `starts-at` give `starts at`.
 pub fn spaced(name: &str) -> String {
     split_identifier(name).join(" ")
 }
 
-/// The text without case and accents, for comparing: `Łukasz Müßig` is `lukasz mussig`. Letters of other scripts stay.
+/// Returns a text without case and accents, for comparison: `Łukasz Müßig` gives `lukasz mussig`. Letters of
+/// other scripts stay.
 pub fn fold(text: &str) -> String {
     let mut folded = String::with_capacity(text.len());
     for c in text.nfd().filter(|c| !is_combining_mark(*c)) {
@@ -72,13 +74,13 @@ pub fn fold(text: &str) -> String {
     folded
 }
 
-/// Returns the stem that a word shares with its other forms: `booked`, `books` and `booking` have the stem `book`
-/// (the Snowball stemmer for English, also called Porter 2). Stems are for comparison, not for display: the stem of
-/// `city` and `cities` is `citi`.
+/// Returns the stem that a word shares with its other forms: `booked`, `books` and `booking` have the stem
+/// `book`. It uses the Snowball stemmer for English, also called Porter 2. Stems are for comparison, not for
+/// display: the stem of `city` and `cities` is `citi`.
 pub fn stem(word: &str) -> String {
     static STEMMER: LazyLock<Stemmer> = LazyLock::new(|| Stemmer::new(Algorithm::English));
     thread_local! {
-        // The few thousand words that people use come again and again.
+        // A few thousand words make up most calls.
         static KNOWN: RefCell<HashMap<Box<str>, Box<str>>> = RefCell::default();
     }
     KNOWN.with_borrow_mut(|known| {
@@ -96,18 +98,19 @@ pub fn stem(word: &str) -> String {
     })
 }
 
-/// Stems that are kept; with one more, all go.
+/// Maximum number of cached stems. One more clears the cache.
 const MOST_KNOWN: usize = 8_192;
-/// Bytes of a word whose stem is kept, at most.
+/// Maximum length of a word with a cached stem, in bytes.
 const LONGEST_KNOWN: usize = 64;
 
-/// The text with its first letter raised.
+/// Returns a text with its first letter capitalised.
 pub fn capitalised(text: &str) -> String {
     let mut rest = text.chars();
     rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
-/// The text with its first letter lowered, to stand inside a sentence, unless its first word is "I".
+/// Returns a text with its first letter in lower case, for use inside a sentence, unless its first word is
+/// "I".
 pub fn lowered(text: &str) -> String {
     let mut rest = text.chars();
     match (rest.next(), rest.clone().next()) {

@@ -1,10 +1,10 @@
-//! The syntax tree of an expression, as its text has it: names are not resolved, types not known.
+//! Owns the syntax tree of an expression. Its names are not resolved, and its types are unknown.
 
 use crate::expr::operator::Operator;
 use crate::value::Value;
 
-/// A node, and the byte of the text that messages about it point at: of an operator, a member access or an index its sign,
-/// of everything else its start.
+/// A node, and the byte offset to which messages about it point. It is the sign of an operator, member access
+/// or index, and the start of all other nodes.
 #[derive(Debug)]
 pub(super) struct Ast {
     pub(super) kind: AstKind,

@@ -1,4 +1,4 @@
-//! From syntax tree to typed expression: names, types, and what they mean together.
+//! Owns the translation of a syntax tree into a typed expression: it resolves names and checks types.
 
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::error::ExprError;
@@ -21,21 +21,21 @@ mod records;
 
 use near::suggest;
 
-/// Deepest tree, also of operator chains: what keeps the evaluator's recursion small.
+/// Maximum depth of a tree, chains of operators included. It bounds the recursion of the evaluator.
 const MAX_DEPTH: usize = 64;
 
-/// A checked operand, and how deep its tree is.
+/// A checked operand, and the depth of its tree.
 #[derive(Clone)]
 struct Operand<'a> {
     typed: Typed<'a>,
     depth: usize,
 }
 
-/// A definition that is being written out.
+/// A definition that is being expanded.
 struct Frame<'a> {
     resource: ResourceId,
     define: &'a Define,
-    /// The meaning of `item` and of the parameters.
+    /// Operands for `item` and for the parameters.
     names: Vec<(Str, Operand<'a>)>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Frame<'a> {
 /// Parses and checks an expression.
 ///
 /// # Errors
-/// [`ExprError`] says where the text is wrong and what to write instead.
+/// Returns [`ExprError`] with the position of the problem and a correction.
 pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
     with_checker(source, scope, |_, typed| Ok(typed))
 }
@@ -56,15 +56,15 @@ pub fn compile(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
 /// Parses an expression whose names have no types yet.
 ///
 /// # Errors
-/// When the text is no expression.
+/// Returns an error if the text is no expression.
 pub(crate) fn check_syntax(source: &str) -> Result<(), ExprError> {
     parse(source).map(drop)
 }
 
-/// [`compile`], for a condition: the expression must be a boolean.
+/// Compiles a condition with [`compile`]. The expression must be boolean.
 ///
 /// # Errors
-/// As [`compile`], and when the expression is of another type.
+/// Returns the errors of [`compile`], and an error if the expression has another type.
 pub(crate) fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<Expr, ExprError> {
     with_checker(source, scope, |checker, typed| {
         checker.expect_boolean(&typed, "a condition")?;
@@ -72,11 +72,11 @@ pub(crate) fn compile_condition(source: &str, scope: &mut Scope<'_>) -> Result<E
     })
 }
 
-/// [`compile`], for a value that a field or parameter of this schema takes: types must fit, a literal must be
-/// allowed (an enum's value, a limit), and numbers are cast to the schema's type.
+/// Compiles a value for a field or parameter with [`compile`]. Types must fit, and a literal must be allowed,
+/// as by an enum or a limit. Numbers are cast to the type of the schema.
 ///
 /// # Errors
-/// As [`compile`], and when the value cannot fit the schema.
+/// Returns the errors of [`compile`], and an error if the value cannot fit the schema.
 pub(crate) fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema) -> Result<Expr, ExprError> {
     with_checker(source, scope, |checker, typed| checker.fit(typed, schema))
 }
@@ -91,7 +91,7 @@ fn with_checker<'a>(
     let mut checker = Checker { scope, depth: 0, deepest: 0, frames: Vec::new() };
     let checked = checker.check(&root).and_then(|typed| finish(&checker, typed));
     if checked.is_err() {
-        // Fold variables that an error left open must not be seen by the next expression.
+        // Closes the fold variables that an error left open, so that the next expression does not see them.
         scope.close_to(before);
     }
     let typed = checked?;
@@ -99,24 +99,24 @@ fn with_checker<'a>(
     Ok(Expr { node: typed.node, kind: typed.kind, slots: scope.slots(), source: source.into(), index })
 }
 
-/// A node with what is known of its values.
+/// A node with the known properties of its values.
 #[derive(Clone)]
 struct Typed<'a> {
     node: Node,
     kind: ExprType,
-    /// The declared schema, where the value comes straight from a field or argument: its enum's values and its
-    /// object's members.
+    /// Declared schema, if the value comes unchanged from a field or argument. It gives the enum values and
+    /// the object members.
     schema: Option<&'a Schema>,
-    /// Where in the text.
+    /// Byte offset in the text.
     offset: usize,
 }
 
 struct Checker<'s, 'a> {
     scope: &'s mut Scope<'a>,
     depth: usize,
-    /// The greatest depth that was reached in the operand under consideration.
+    /// Maximum depth within the current operand.
     deepest: usize,
-    /// The definitions that are being written out, the innermost last.
+    /// The definitions that are being expanded, the innermost last.
     frames: Vec<Frame<'a>>,
 }
 
@@ -308,7 +308,7 @@ impl<'a> Checker<'_, 'a> {
             })
             .collect();
         let item_kind = if nodes.is_empty() { ExprType::Any } else { kind };
-        // A list of literals is one value: nothing is allocated when it is evaluated.
+        // A list of literals is one value, so that its evaluation allocates nothing.
         let node = match literals {
             Some(values) => Node::Literal(Value::List(values.into())),
             None => Node::List(nodes),

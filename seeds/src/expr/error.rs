@@ -1,6 +1,6 @@
-//! Errors of expressions: of their text, and of their evaluation.
+//! Owns the errors of parsing and of evaluating expressions.
 
-/// A fault of an expression, with its place.
+/// A problem with an expression, and its offset.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at byte {offset} of the expression: {message}")]
 pub struct ExprError {
@@ -10,13 +10,14 @@ pub struct ExprError {
     pub message: String,
 }
 
-/// Why an evaluation has no result. Whose error that is follows from what the expression reads.
+/// The reason for which an evaluation has no result. The inputs that the expression reads decide whose error
+/// it is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
-    /// The steps are used up.
+    /// The step budget is used up.
     #[error("the expression takes too many steps; narrow its folds with an equality on a field")]
     Budget,
-    /// The bytes are used up.
+    /// The byte budget is used up.
     #[error("the expression makes or reads too many bytes of text; shorten what it joins or repeats")]
     Bytes,
     /// An integer, decimal, date or instant is out of range.
@@ -31,9 +32,9 @@ pub enum EvalError {
     /// An operand has a type that the operation does not take.
     #[error("`{operation}` does not take {found}")]
     Type {
-        /// The operator or function.
+        /// Operator or function.
         operation: &'static str,
-        /// The operand's kind.
+        /// Kind of the operand.
         found: &'static str,
     },
 }

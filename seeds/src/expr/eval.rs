@@ -1,7 +1,8 @@
-//! Evaluation of typed expressions over records.
+//! Owns the evaluation of typed expressions over records.
 //!
-//! A pure function of the expression and its [`Env`]. Fields, arguments and literals are read without
-//! allocation; a fold keeps its variable on the stack. What an expression means is in `docs/world-format.md`.
+//! It is a pure function of the expression and its [`Env`]. It reads fields, arguments and literals without
+//! allocation, and keeps a fold's variable on the stack. `docs/world-format.md` defines the meaning of
+//! expressions.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -17,18 +18,18 @@ mod compare;
 mod folds;
 mod functions;
 
-/// The records that expressions read.
+/// Access to the records that expressions read.
 ///
-/// Visitors get records in key order; they return [`ControlFlow::Break`] to stop early.
+/// Visitors get records in key order. They return [`ControlFlow::Break`] to stop early.
 pub trait Records {
-    /// The record with this key.
+    /// Returns the record with this key.
     fn get(&self, resource: ResourceId, key: &Value) -> Option<&Record>;
 
     /// Visits every record of the resource.
     fn scan<'r>(&'r self, resource: ResourceId, visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>);
 
-    /// Visits, through an index, at least the records whose field equals the value (never null or absent).
-    /// Returns false, and visits none, when there is no index; the caller then scans.
+    /// Visits, through an index, at least the records whose field equals the value, which is never null or
+    /// absent. Without an index it visits none and returns false, and the caller scans.
     fn find<'r>(
         &'r self,
         resource: ResourceId,
@@ -38,10 +39,10 @@ pub trait Records {
     ) -> bool;
 }
 
-/// The content of a slot, and the result of an evaluation.
+/// The content of a slot, or the result of an evaluation.
 #[derive(Clone, Debug, Default)]
 pub enum Bound {
-    /// Empty; reads as null.
+    /// An empty slot, which reads as null.
     #[default]
     Empty,
     /// A value.
@@ -50,38 +51,39 @@ pub enum Bound {
     Record(Record),
 }
 
-/// The rest of an evaluation's bounds: steps, one for each node and each record visited, and bytes of the texts and
-/// lists that it makes or reads through. One budget serves all expressions of a call.
+/// The remaining budget of an evaluation. A step is a node or a visited record. Bytes are those of the texts
+/// and lists that it makes or reads. One budget serves all expressions of a call.
 #[derive(Debug)]
 pub struct Budget {
     steps: Cell<u64>,
     bytes: Cell<u64>,
 }
 
-/// Steps of one call, unless the caller says otherwise.
+/// Steps of one call, unless the caller sets another number.
 pub const DEFAULT_BUDGET: u64 = 200_000;
-/// Bytes of one call, unless the caller says otherwise or it may take very many steps.
+/// Bytes of one call, unless the caller sets another number or allows very many steps.
 pub const DEFAULT_BYTES: u64 = 16 << 20;
-/// Bytes for each step, where there are very many.
+/// Bytes for each step of a large budget.
 const STEP_BYTES: u64 = 80;
-/// Bytes that an item of a list counts for beside its own.
+/// Bytes that count for a list item in addition to its own.
 const ITEM_BYTES: u64 = 16;
 
 /// The inputs of an evaluation.
 #[derive(Clone, Copy)]
 pub struct Env<'e> {
-    /// Values of the call's arguments, by parameter; absent when not given and without default.
+    /// Values of the call's arguments, by parameter. A parameter that was not given and has no default is
+    /// absent.
     pub arguments: &'e [Value],
-    /// `record`, `item`, `me`, then `let` names, by slot. Fold variables need no place here; a slot beyond the
-    /// end reads as null.
+    /// Values of `record`, `item`, `me` and `let` names, by slot. Fold variables need no slot here. A slot
+    /// beyond the end reads as null.
     pub bound: &'e [Bound],
-    /// The world's clock.
+    /// Current time of the world.
     pub clock: Instant,
-    /// The world's zone.
+    /// Time zone of the world.
     pub zone: &'e Zone,
     /// The records.
     pub records: &'e dyn Records,
-    /// The steps left.
+    /// The remaining budget.
     pub budget: &'e Budget,
 }
 
@@ -92,39 +94,39 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of so many steps, and of the bytes that go with them.
+    /// Makes a budget of steps, with bytes in proportion.
     pub fn new(steps: u64) -> Self {
         Self::with_bytes(steps, steps.saturating_mul(STEP_BYTES).max(DEFAULT_BYTES))
     }
 
-    /// A budget of so many steps and bytes.
+    /// Makes a budget of steps and bytes.
     pub const fn with_bytes(steps: u64, bytes: u64) -> Self {
         Self { steps: Cell::new(steps), bytes: Cell::new(bytes) }
     }
 
-    /// The steps left.
+    /// Returns the remaining steps.
     pub fn left(&self) -> u64 {
         self.steps.get()
     }
 
-    /// The bytes left.
+    /// Returns the remaining bytes.
     pub fn bytes_left(&self) -> u64 {
         self.bytes.get()
     }
 
-    /// Takes steps: for visits that the engine makes itself (the records a list looks at).
+    /// Takes steps for visits that the engine makes itself, such as the records that a list examines.
     ///
     /// # Errors
-    /// [`EvalError::Budget`] when there are not so many.
+    /// Returns [`EvalError::Budget`] if fewer steps remain.
     pub fn take(&self, steps: u64) -> Result<(), EvalError> {
         spend(&self.steps, steps).ok_or(EvalError::Budget)
     }
 
-    /// Takes the bytes of a value that is about to be made or read through, all the way down: it is counted no further
-    /// than there are bytes left.
+    /// Takes the bytes of a value that will be made or read, with all nested values. It counts only as far as
+    /// bytes remain.
     ///
     /// # Errors
-    /// [`EvalError::Bytes`] when there are not so many.
+    /// Returns [`EvalError::Bytes`] if fewer bytes remain.
     pub fn take_bytes_of(&self, value: &Value) -> Result<(), EvalError> {
         match value {
             Value::String(text) => self.take_bytes(text.len() as u64),
@@ -145,7 +147,7 @@ impl Budget {
     }
 }
 
-/// Takes some of what is left; none, and nothing is left, when that is less.
+/// Takes an amount from the budget. If less remains, it takes the rest and returns none.
 fn spend(left: &Cell<u64>, wanted: u64) -> Option<()> {
     let rest = left.get().checked_sub(wanted);
     left.set(rest.unwrap_or(0));
@@ -153,10 +155,10 @@ fn spend(left: &Cell<u64>, wanted: u64) -> Option<()> {
 }
 
 impl<'e> Env<'e> {
-    /// Evaluates an expression to a value or a record (null for a record that is not there).
+    /// Evaluates an expression to a value or a record. A missing record is null.
     ///
     /// # Errors
-    /// [`EvalError`], also when the result is a day or an instant outside of the calendar.
+    /// Returns [`EvalError`], also if the result is a date or timestamp outside the calendar.
     pub fn evaluate(&self, expr: &Expr) -> Result<Bound, EvalError> {
         let bound = self.bind(expr)?;
         if let Bound::Value(value) = &bound {
@@ -165,10 +167,11 @@ impl<'e> Env<'e> {
         Ok(bound)
     }
 
-    /// [`Env::evaluate`] for what other expressions read: days and instants may be outside of the calendar.
+    /// Evaluates like [`Env::evaluate`], for use in other expressions: dates and timestamps may lie outside
+    /// the calendar.
     ///
     /// # Errors
-    /// [`EvalError`].
+    /// Returns an [`EvalError`] if the evaluation fails.
     pub fn bind(&self, expr: &Expr) -> Result<Bound, EvalError> {
         Ok(match self.run(&expr.node, None)? {
             Out::Record(record) => Bound::Record(record.clone()),
@@ -179,37 +182,37 @@ impl<'e> Env<'e> {
     /// Evaluates to a value.
     ///
     /// # Errors
-    /// As [`Env::evaluate`]; also when the result is a record.
+    /// Returns the errors of [`Env::evaluate`], and an error if the result is a record.
     pub fn value(&self, node: &Node) -> Result<Value, EvalError> {
         self.result(node, None)
     }
 
-    /// True when a condition holds; null and absent count as false.
+    /// Returns true if a condition holds. Null and absent count as false.
     ///
     /// # Errors
-    /// As [`Env::evaluate`].
+    /// Returns the errors of [`Env::evaluate`].
     pub fn holds(&self, node: &Node) -> Result<bool, EvalError> {
         self.truth(node, None)
     }
 
-    /// True when a condition holds with this record in this slot, whatever [`Env::bound`] has there: the fast way
-    /// to test many records.
+    /// Returns true if a condition holds with this record in this slot, regardless of [`Env::bound`]. It is
+    /// the fast way to test many records.
     ///
     /// # Errors
-    /// As [`Env::evaluate`].
+    /// Returns the errors of [`Env::evaluate`].
     pub fn holds_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<bool, EvalError> {
         self.truth(node, Some(&Frame { slot, record, outer: None, known: None }))
     }
 
-    /// [`Env::value`] with this record in this slot.
+    /// Evaluates like [`Env::value`], with this record in this slot.
     ///
     /// # Errors
-    /// As [`Env::evaluate`].
+    /// Returns the errors of [`Env::evaluate`].
     pub fn value_for(&self, node: &Node, slot: Slot, record: &Record) -> Result<Value, EvalError> {
         self.result(node, Some(&Frame { slot, record, outer: None, known: None }))
     }
 
-    /// The value of a node, once it is within the calendar.
+    /// Evaluates a node, and checks that its value lies within the calendar.
     fn result(&self, node: &Node, frame: Option<&Frame<'_>>) -> Result<Value, EvalError> {
         let value = self.run(node, frame)?.into_value("a value")?;
         self.checked(&value, node.operation())?;
@@ -270,14 +273,14 @@ impl<'e> Env<'e> {
                 | Operator::Divide
                 | Operator::Remainder => {
                     let (left, right) = (self.run(left, frame)?, self.run(right, frame)?);
-                    // Only texts that are joined have bytes: everything else here is a number.
+                    // Only joined texts have bytes. All other operands here are numbers.
                     for operand in [&left, &right] {
                         operand.value().map_or(Ok(()), |value| self.budget.take_bytes_of(value))?;
                     }
                     let sign = operator.sign();
                     Out::Own(arithmetic::apply(*operator, left.scalar(sign)?, right.scalar(sign)?)?)
                 }
-                // The step of this node is counted already.
+                // The step of this node is already counted.
                 _ => Out::Own(Value::Bool(self.test(node, frame)?)),
             },
             Node::Exists(..) | Node::Not(_) | Node::Matches(..) => {
@@ -288,14 +291,14 @@ impl<'e> Env<'e> {
                 let items: Result<Vec<Value>, EvalError> =
                     nodes.iter().map(|node| self.result(node, frame)).collect();
                 let list = Value::List(items?.into());
-                // Items may be shared, but whoever reads or stores the list sees each.
+                // Items may share memory, but a reader or writer of the list handles each.
                 self.budget.take_bytes_of(&list)?;
                 Out::Own(list)
             }
         })
     }
 
-    /// A node as a condition: without making a value of it where it is a comparison.
+    /// Evaluates a node as a condition. It makes no value for a comparison.
     fn truth(&self, node: &Node, frame: Option<&Frame<'_>>) -> Result<bool, EvalError> {
         self.budget.take(1)?;
         self.test(node, frame)
@@ -312,7 +315,8 @@ impl<'e> Env<'e> {
                 | Operator::Divide
                 | Operator::Remainder => self.run(node, frame).map(|out| out.is_true()),
                 _ => match (self.borrowed(left, frame), self.borrowed(right, frame)) {
-                    // The commonest comparisons, of a field with an argument or literal, need no more than this.
+                    // This is the fast path for the most frequent comparisons, of a field with an argument or
+                    // literal.
                     (Some(left), Some(right)) => {
                         self.budget.take(2)?;
                         self.look_through(*operator, right)?;
@@ -339,13 +343,13 @@ impl<'e> Env<'e> {
         }
     }
 
-    /// Takes the bytes of a list in which an item is looked for.
+    /// Takes the bytes of a list in which an item is searched.
     fn look_through(&self, operator: Operator, list: &Value) -> Result<(), EvalError> {
         if operator == Operator::In { self.budget.take_bytes_of(list) } else { Ok(()) }
     }
 
-    /// The value of a node that only points at one: a literal, an argument, a field of a variable or of a record
-    /// got by such a value.
+    /// Returns the value of a node that refers to an existing one: a literal, an argument, or a field of a
+    /// variable or found record.
     fn borrowed<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Option<&'v Value> {
         match node {
             Node::Literal(value) => Some(value),
@@ -385,16 +389,16 @@ impl<'e> Env<'e> {
 
 static NULL: Value = Value::Null;
 
-/// A fold's variable while its fold runs, or a record under test; inner ones first.
+/// The variable of a running fold, or a record under test. Inner frames come first.
 struct Frame<'v> {
     slot: Slot,
     record: &'v Record,
     outer: Option<&'v Frame<'v>>,
-    /// Values that are the same for all records of the fold; none for a record under test.
+    /// Values that are the same for all records of the fold. None for a record under test.
     known: Option<&'v folds::Known>,
 }
 
-/// A result: borrowed wherever it can be, so that reading fields and arguments allocates nothing.
+/// A result. It is borrowed if possible, so that reading fields and arguments allocates nothing.
 enum Out<'v> {
     Ref(&'v Value),
     Own(Value),
@@ -404,7 +408,7 @@ enum Out<'v> {
 impl<'v> Out<'v> {
     const NULL: Self = Out::Own(Value::Null);
 
-    /// The value; none for a record.
+    /// Returns the value, or none for a record.
     fn value(&self) -> Option<&Value> {
         match self {
             Out::Ref(value) => Some(value),
@@ -456,7 +460,7 @@ fn item<'v>(list: Out<'v>, position: Option<&Value>) -> Out<'v> {
     }
 }
 
-/// A world without records, for expressions over values alone.
+/// A world without records, for expressions over values only.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoRecords;
 

@@ -1,4 +1,4 @@
-//! A small clinic, for the tests of this module's children.
+//! Owns a small clinic for the tests of this module's children.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub(super) struct Clinic {
     pub(super) resources: Vec<Resource>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) zone: Zone,
-    /// True if [`Records::find`] answers.
+    /// True if [`Records::find`] uses an index.
     pub(super) indexed: bool,
 }
 
@@ -185,7 +185,7 @@ impl Clinic {
         self.parameters.iter().map(read).collect()
     }
 
-    /// `record` is the first doctor, `item` the first visit.
+    /// Returns the bound slots: `record` is the first doctor, `item` the first visit.
     pub(super) fn bound(&self) -> Vec<Bound> {
         let first = |id: ResourceId| Bound::Record(self.resources[id.index()].records[0].clone());
         vec![first(DOCTOR), first(VISIT), Bound::Empty]
@@ -218,7 +218,7 @@ impl Records for Clinic {
         value: &Value,
         visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
     ) -> bool {
-        // Strict equality, as an index by hash or order has it.
+        // The comparison is strict, as in an index by hash or order.
         let records = self.resources[resource.index()].records.iter();
         if self.indexed {
             let _ = records.filter(|record| record[field.index()] == *value).try_for_each(visit);

@@ -1,7 +1,8 @@
-//! The functions of the language, in one table: names, types of arguments and result, and evaluation.
+//! Owns the table of functions: their names, argument and result types, and evaluation.
 //!
-//! A missing argument makes the result null, or false where a text is tested. A call costs one step, and the bytes of its
-//! first two arguments. `docs/world-format.md` lists them for people; a test compares that list with this table.
+//! A missing argument makes the result null, or false for a test of a text. A call costs one step, and the
+//! bytes of its first two arguments. `docs/world-format.md` lists the functions for users, and a test
+//! compares that list with this table.
 
 use super::error::EvalError;
 use super::eval::arithmetic;
@@ -9,15 +10,16 @@ use super::operator::Cast;
 use super::units;
 use crate::value::{Date, Decimal, Time, Value, Zone};
 
-/// A function for one number of arguments. Names may stand in the table several times, with different numbers.
+/// A function for one number of arguments. The table may hold a name several times, with different numbers.
 #[derive(Debug)]
 pub struct Function {
     pub(super) name: &'static str,
-    /// The types that each argument may have; further arguments are like the last.
+    /// Types that each argument may have. Further arguments have the types of the last.
     takes: &'static [&'static [Kind]],
     pub(super) gives: Kind,
     pub(super) form: Form,
-    /// Gets arguments that are there, as many as were written. Not used by forms that evaluate their own arguments.
+    /// Evaluates existing arguments, as many as were written. Forms that evaluate their own arguments do not
+    /// use it.
     pub(super) run: fn(&Call<'_>) -> Result<Value, EvalError>,
 }
 
@@ -33,19 +35,19 @@ pub(super) enum Kind {
     DateTime,
     Duration,
     List,
-    /// Neither a record nor a list nor an object.
+    /// Any type except records, lists and objects.
     Single,
     Any,
-    /// Of results: the type of the first argument.
+    /// For results: the type of the first argument.
     Same,
 }
 
-/// How a function is checked and evaluated beyond its types.
+/// Way of checking and evaluating a function beyond its types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// By its types alone; arguments are evaluated first.
+    /// The types alone decide. Arguments are evaluated first.
     Plain,
-    /// A literal text is read when the expression is checked.
+    /// A literal text is evaluated when the expression is checked.
     Read,
     /// The text must be a literal.
     Duration,
@@ -54,14 +56,14 @@ pub(super) enum Form {
     MinutesBetween,
     Convert,
     Given,
-    /// Any number of arguments from here on.
+    /// Functions with any number of arguments from here on.
     Concat,
     Coalesce,
     Min,
     Max,
 }
 
-/// Arguments of a call that are there.
+/// The existing arguments of a call.
 pub(super) struct Call<'v> {
     pub(super) name: &'static str,
     pub(super) zone: &'v Zone,
@@ -70,10 +72,10 @@ pub(super) struct Call<'v> {
 
 /// Mean radius of the Earth in kilometres (IUGG: R1 = (2a + b) / 3 of GRS 80).
 const EARTH_RADIUS_KM: f64 = 6_371.008_8;
-/// Arguments of the functions that take any number.
+/// Maximum number of arguments of variadic functions.
 const MAX_ARGUMENTS: usize = 64;
 
-/// Two names for one function, for those who expect one style throughout.
+/// Second names of functions, for authors who prefer one style throughout.
 const SPELLINGS: [(&str, &str); 2] = [("starts_with", "startsWith"), ("ends_with", "endsWith")];
 
 const TEXT: &[Kind] = &[Kind::String];
@@ -148,7 +150,7 @@ const fn formed(name: &'static str, takes: &'static [&'static [Kind]], gives: Ki
     Function { form, ..plain(name, takes, gives, |_| Ok(Value::Null)) }
 }
 
-/// All names, each once.
+/// Returns all names, each once.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     let mut last = "";
     let own = FUNCTIONS.iter().map(|function| function.name);
@@ -156,19 +158,19 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     own.chain(SPELLINGS.iter().map(|(name, _)| *name))
 }
 
-/// The functions of a name; none for one that is not known.
+/// Returns the functions of a name. An unknown name has none.
 pub(super) fn named(name: &str) -> impl Iterator<Item = &'static Function> + Clone {
     let name = SPELLINGS.iter().find(|(other, _)| *other == name).map_or(name, |(_, name)| name).to_owned();
     FUNCTIONS.iter().filter(move |function| function.name == name)
 }
 
 impl Function {
-    /// The types that an argument may have.
+    /// Returns the types that an argument may have.
     pub(super) fn kinds(&self, index: usize) -> &'static [Kind] {
         self.takes.get(index).or(self.takes.last()).copied().unwrap_or_default()
     }
 
-    /// The least and the greatest number of arguments.
+    /// Returns the minimum and the maximum number of arguments.
     pub(super) fn counts(&self) -> (usize, usize) {
         match self.form {
             Form::Concat | Form::Coalesce | Form::Min | Form::Max => (1, MAX_ARGUMENTS),
@@ -178,7 +180,7 @@ impl Function {
 }
 
 impl Kind {
-    /// As people say it.
+    /// Returns the type in words, for messages.
     pub(super) const fn described(self) -> &'static str {
         match self {
             Self::Boolean => "a boolean",
@@ -242,7 +244,7 @@ impl Call<'_> {
         }
     }
 
-    /// A number made whole: floats by one function, decimals exactly by another.
+    /// Rounds a number to an integer, with one function for floats and an exact one for decimals.
     fn whole(
         &self,
         float: fn(f64) -> f64,
@@ -257,7 +259,7 @@ impl Call<'_> {
             }
             Value::Number(number) => {
                 let rounded = float(*number);
-                // 2^63 as a float is the first that does not fit.
+                // A float of 2^63 is the first that does not fit.
                 let fits = (-9_223_372_036_854_775_808.0..9_223_372_036_854_775_808.0).contains(&rounded);
                 self.in_range(fits.then_some(Value::Integer(rounded as i64)))
             }
@@ -305,7 +307,7 @@ fn round_whole(call: &Call<'_>) -> Result<Value, EvalError> {
     }
 }
 
-/// Rounds to decimal places, halves away from zero; the type stays.
+/// Rounds to decimal places, with halves away from zero. The type stays the same.
 fn round(call: &Call<'_>) -> Result<Value, EvalError> {
     let Value::Integer(places) = call.value(1) else { return call.wrong(1) };
     let places = (*places).clamp(0, 9) as u8;
@@ -317,7 +319,7 @@ fn round(call: &Call<'_>) -> Result<Value, EvalError> {
                 .and_then(|rounded| arithmetic::rescale(rounded, decimal.scale));
             call.in_range(rounded.map(Value::Decimal))
         }
-        // Beyond what a decimal holds, a float has no such places left to round.
+        // A float beyond the range of decimals has no such places.
         Value::Number(float) => match Decimal::round(*float, places) {
             Some(rounded) => arithmetic::number(rounded.as_f64(), call.name),
             None => Ok(Value::Number(*float)),
@@ -372,7 +374,7 @@ fn date_with_time(call: &Call<'_>) -> Result<Value, EvalError> {
     }
 }
 
-/// Seconds of `1h30m`, `90m`, `2d`, `45s`; null when the text is something else.
+/// Returns the seconds of `1h30m`, `90m`, `2d` or `45s`, or null for any other text.
 fn duration(call: &Call<'_>) -> Result<Value, EvalError> {
     fn parse(text: &str) -> Option<i64> {
         let (negative, mut rest) = match text.strip_prefix('-') {
@@ -414,7 +416,7 @@ fn convert(call: &Call<'_>) -> Result<Value, EvalError> {
     Ok(converted.and_then(Value::number).unwrap_or(Value::Null))
 }
 
-/// The great-circle distance of two places in degrees (haversine).
+/// Returns the great-circle distance of two positions in degrees (haversine).
 fn distance_km(call: &Call<'_>) -> Result<Value, EvalError> {
     let (from, to) = ((call.float(0)?, call.float(1)?), (call.float(2)?, call.float(3)?));
     let (from_latitude, to_latitude) = (from.0.to_radians(), to.0.to_radians());

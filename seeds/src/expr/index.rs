@@ -1,4 +1,4 @@
-//! Which index narrows a condition.
+//! Owns the choice of the index that narrows a condition.
 
 use crate::expr::node::{ExprType, FoldKind, Node, Slot};
 use crate::expr::operator::Operator;
@@ -7,12 +7,12 @@ use crate::model::FieldId;
 use crate::schema::{KeyKind, Type};
 use crate::value::Value;
 
-/// From the conjuncts of a condition: a field of the slot's record and what it must equal, so that an index can
-/// find the candidates. The condition must still be tested on each.
+/// Returns a field of the slot's record and the value that it must equal, from the conjuncts of a condition.
+/// An index can then find the candidates. The caller must still test the condition on each.
 ///
-/// Only equalities between values of one kind count (an index finds `1`, not `1.0`), and only values that are
-/// there: when the value turns out null or absent, the caller must look at every record. Of several equalities
-/// the most selective is taken: the key, then unique fields, references, and the rest.
+/// Only equalities between values of one kind count, because an index finds `1` but not `1.0`. If the value
+/// is null or absent, the caller must scan all records. Of several equalities it takes the most selective:
+/// the key, then unique fields, references, and the rest.
 pub fn index_of(condition: &Node, slot: Slot, scope: &Scope<'_>) -> Option<(FieldId, Node)> {
     let mut best = None;
     visit_conjuncts(condition, &mut |left, right| {
@@ -61,7 +61,7 @@ fn candidate(side: &Node, other: &Node, slot: Slot, scope: &Scope<'_>) -> Option
     Some((rank, *field))
 }
 
-/// The type of nodes that are cheap and cannot fail; others are not worth an index.
+/// Returns the type of a node that is cheap and cannot fail. Other nodes are not worth an index.
 fn kind_of(node: &Node, scope: &Scope<'_>) -> Option<ExprType> {
     match node {
         Node::Literal(value) => match value {
@@ -83,7 +83,7 @@ fn kind_of(node: &Node, scope: &Scope<'_>) -> Option<ExprType> {
             ExprType::Record(resource) => Some(scope.field_kind(resource, *field)),
             _ => None,
         },
-        // Looking for one record once is less than looking for it beside every record.
+        // A single search for one record is cheaper than a test of every record.
         Node::Fold(fold) if fold.kind == FoldKind::First => Some(ExprType::Record(fold.resource)),
         Node::Get(resource, key) => kind_of(key, scope).map(|_| ExprType::Record(*resource)),
         Node::Call(function, arguments) if function.name == "date" => {
@@ -126,7 +126,7 @@ fn class_of(kind: &ExprType, scope: &Scope<'_>) -> Option<Class> {
     })
 }
 
-/// True when a node reads a slot.
+/// Returns true if a node reads a slot.
 pub(super) fn mentions(node: &Node, slot: Slot) -> bool {
     let mut found = false;
     node.visit(&mut |node| {

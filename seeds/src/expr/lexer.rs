@@ -1,33 +1,33 @@
-//! From text to tokens, within bounds: brackets match and are not nested deeply, strings end, and each construct of CEL that the
-//! language does not have is refused by name.
+//! Owns the division of a text into tokens. It bounds length and nesting, checks brackets and quotes, and
+//! rejects by name the constructs of CEL that the language lacks.
 
 use crate::expr::error::ExprError;
 use crate::expr::operator::Operator;
 use crate::value::Value;
 
-/// Longest text, in bytes.
+/// Maximum length of a text in bytes.
 pub(super) const MAX_BYTES: usize = 2_000;
-/// Deepest nesting of brackets.
+/// Maximum nesting of brackets.
 pub(super) const MAX_NESTING: usize = 32;
-/// Most tokens.
+/// Maximum number of tokens.
 pub(super) const MAX_TOKENS: usize = 500;
-/// Longest run of `!` and `-` before an operand.
+/// Maximum number of `!` and `-` in a row before an operand.
 const MAX_PREFIXES: usize = 4;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     /// A number, a string, `true`, `false` or `null`.
     Literal(Value),
-    /// A whole number below `i64::MIN` without its sign: only `-` may stand before it.
+    /// The digits of `i64::MIN` without its sign. Only `-` may stand before it.
     LeastInteger,
     Name(String),
-    /// An operator with two operands; `-` is also a prefix.
+    /// A binary operator. `-` is also a prefix.
     Operator(Operator),
     /// `(`, `)`, `[`, `]`, `,`, `.`, `!`, `?` or `:`.
     Sign(u8),
 }
 
-/// A token, and the byte of the text where it starts.
+/// A token, and the byte offset of its start.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) token: Token,
@@ -41,7 +41,7 @@ fn refuse<T>(offset: usize, message: impl Into<String>) -> Result<T, ExprError> 
 /// Splits a text into tokens.
 ///
 /// # Errors
-/// When the text is longer, deeper or of other characters than the language has.
+/// Returns an error if the text exceeds the bounds, or has characters that the language lacks.
 pub(super) fn tokens(source: &str) -> Result<Vec<Placed>, ExprError> {
     if source.len() > MAX_BYTES {
         let found = source.len();
@@ -72,9 +72,9 @@ pub(super) fn tokens(source: &str) -> Result<Vec<Placed>, ExprError> {
 struct Lexer<'t> {
     source: &'t str,
     at: usize,
-    /// The brackets that are open, with their places.
+    /// The open brackets with their offsets.
     open: Vec<(u8, usize)>,
-    /// The `!` and `-` right before.
+    /// Number of `!` and `-` directly before the current position.
     prefixes: usize,
 }
 
@@ -185,7 +185,7 @@ impl Lexer<'_> {
         })
     }
 
-    /// Words that other languages have for operators, where they stand between operands.
+    /// Returns the operator for a word that other languages use between operands.
     fn spelled_out(&self, word: &str) -> Option<&'static str> {
         let operator = match word {
             "and" | "AND" => "&&",
@@ -239,7 +239,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Refuses letters right behind a number.
+    /// Rejects letters directly after a number.
     fn end_of_number(&self, start: usize) -> Result<(), ExprError> {
         match self.byte(0) {
             b'u' | b'U' => refuse(start, "found an unsigned literal; leave the `u` out"),
@@ -250,7 +250,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// A string whose quote comes next.
+    /// Parses a string that starts at the next byte.
     fn string(&mut self, start: usize, raw: bool) -> Result<Token, ExprError> {
         let mark = self.byte(0);
         if self.byte(1) == mark && self.byte(2) == mark {
@@ -276,7 +276,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Reads the character that an escape names.
+    /// Parses the character of an escape sequence.
     fn escaped(&mut self) -> Option<char> {
         let byte = self.byte(0);
         let (radix, digits) = match byte {
@@ -306,7 +306,7 @@ impl Lexer<'_> {
     }
 }
 
-/// Writes a text as a string literal, with its quotes.
+/// Returns a text as a string literal with quotes.
 ///
 /// ```
 /// assert_eq!(diorama_seeds::expr::quote("it's"), r"'it\'s'");

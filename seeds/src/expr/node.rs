@@ -1,4 +1,4 @@
-//! The typed form of expressions.
+//! Owns the typed form of expressions.
 
 use super::functions::Function;
 use super::operator::{Cast, Operator};
@@ -6,17 +6,17 @@ use crate::model::ids::{FieldId, ParameterId, ResourceId};
 use crate::schema::Pattern;
 use crate::value::{Str, Value};
 
-/// A place for a variable while an expression runs. Slot 0 is `record`, 1 is `item`, 2 is `me`; `let` names and
-/// the variables of folds follow.
+/// Slot of a variable during an evaluation. Slot 0 is `record`, 1 is `item`, 2 is `me`. `let` names and fold
+/// variables follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot(pub u16);
 
 impl Slot {
-    /// The record acted on, before the change (after it, in reply expressions).
+    /// The record of the call before the change. In reply expressions it is the record after the change.
     pub const RECORD: Self = Self(0);
-    /// The record under consideration: a list's item, an effect's record before the change.
+    /// The record under test: an item of a list, or an effect's record before the change.
     pub const ITEM: Self = Self(1);
-    /// The signed-in user's record; null when nobody is signed in.
+    /// The record of the signed-in user, or null without one.
     pub const ME: Self = Self(2);
     /// The first slot for `let` names and fold variables.
     pub const FIRST_FREE: u16 = 3;
@@ -25,7 +25,7 @@ impl Slot {
 /// The type of an expression's result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExprType {
-    /// Null alone.
+    /// Only null.
     Null,
     /// True or false.
     Boolean,
@@ -33,47 +33,47 @@ pub enum ExprType {
     Integer,
     /// Number.
     Number,
-    /// Fixed point of this scale.
+    /// Fixed-point number of this scale.
     Decimal(u8),
-    /// Calendar day.
+    /// Date without a time.
     Date,
     /// Time of day.
     Time,
     /// Instant.
     DateTime,
-    /// Seconds: the difference of two instants, or `duration("90m")`.
+    /// Duration in seconds: the difference of two timestamps, or `duration("90m")`.
     Duration,
-    /// Text, an enum value too.
+    /// String or enum value.
     String,
-    /// The key of a record of this resource (its value is an integer or a string).
+    /// Key of a record of this resource. Its value is an integer or a string.
     Key(ResourceId),
-    /// A record of this resource, or null.
+    /// Record of this resource, or null.
     Record(ResourceId),
     /// A list.
     List(Box<ExprType>),
-    /// An object; members are of any type.
+    /// Object whose members may have any type.
     Object,
-    /// Not known before it runs.
+    /// Type that is unknown before the evaluation.
     Any,
 }
 
 /// A type-checked expression.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    /// The tree.
+    /// Root of the tree.
     pub node: Node,
-    /// Its type.
+    /// Type of the result.
     pub kind: ExprType,
-    /// How many slots an evaluation of it needs.
+    /// Number of slots that an evaluation needs.
     pub slots: u16,
-    /// The text it came from.
+    /// Source text of the expression.
     pub source: Str,
-    /// For conditions over [`Slot::ITEM`]: a field and the value it must have, see `index_of`.
+    /// For a condition over [`Slot::ITEM`]: a field and the value that it must have. See `index_of`.
     pub index: Option<(FieldId, Node)>,
 }
 
 impl Expr {
-    /// The index of a condition over [`Slot::ITEM`], its value as an expression of its own.
+    /// Returns the index of a condition over [`Slot::ITEM`], with its value as a separate expression.
     pub fn item_index(&self) -> Option<(FieldId, Self)> {
         let (field, node) = self.index.clone()?;
         Some((
@@ -83,29 +83,29 @@ impl Expr {
     }
 }
 
-/// One node of the tree. A missing operand (null, absent) makes arithmetic null and comparisons false, except
-/// `==` and `!=`, which compare it like any value.
+/// One node of the tree. A missing operand (null or absent) makes arithmetic null and comparisons false. `==`
+/// and `!=` compare it like any value.
 #[derive(Clone, Debug)]
 pub enum Node {
     /// A constant.
     Literal(Value),
-    /// An argument of the call; absent when not given and without default.
+    /// An argument of the call. It is absent if it was not given and has no default.
     Argument(ParameterId),
     /// A variable that holds a value or a record.
     Variable(Slot),
-    /// The world's clock now.
+    /// The world's current time.
     Now,
-    /// The local date of the clock now.
+    /// The local date of the current time.
     Today,
-    /// A field of a record; null when the record is.
+    /// A field of a record, or null if the record is null.
     Field(Box<Node>, FieldId),
-    /// A member of an object value; null when it is not there.
+    /// A member of an object value, or null if it is missing.
     Member(Box<Node>, Str),
-    /// An item of a list, by position from 0; null when it is not there.
+    /// An item of a list, by position from 0, or null if it is missing.
     Item(Box<Node>, Box<Node>),
     /// The record with this key, or null: `doctor.get(args.doctor_id)`.
     Get(ResourceId, Box<Node>),
-    /// True when a record has this key: `doctor.exists(args.doctor_id)`.
+    /// True if a record has this key: `doctor.exists(args.doctor_id)`.
     Exists(ResourceId, Box<Node>),
     /// A fold over the records of a resource.
     Fold(Box<Fold>),
@@ -113,22 +113,22 @@ pub enum Node {
     Not(Box<Node>),
     /// Unary `-`.
     Negate(Box<Node>),
-    /// Two operands.
+    /// A binary operator with its operands.
     Binary(Operator, Box<Node>, Box<Node>),
     /// `condition ? a : b`
     Conditional(Box<Node>, Box<Node>, Box<Node>),
-    /// True when the whole text matches the pattern: `s.matches('[A-Z]{3}')`.
+    /// True if the whole text matches the pattern: `s.matches('[A-Z]{3}')`.
     Matches(Box<Node>, Pattern),
-    /// The number as another numeric type, so that it fits a field.
+    /// A number that is converted to another numeric type, so that it fits a field.
     Cast(Box<Node>, Cast),
-    /// A built-in function.
+    /// A call of a built-in function.
     Call(&'static Function, Vec<Node>),
-    /// A list made of these.
+    /// A list with these items.
     List(Vec<Node>),
 }
 
 impl Node {
-    /// The operation on the operands, for messages.
+    /// Returns the name of the operation, for messages.
     pub(super) const fn operation(&self) -> &'static str {
         match self {
             Self::Binary(operator, ..) => operator.sign(),
@@ -137,8 +137,8 @@ impl Node {
         }
     }
 
-    /// Visits the node and what is below it; goes on below a node while `see` says so. Expressions were parsed with a bound on
-    /// their depth, which bounds this recursion.
+    /// Visits the node and its descendants. It enters a node's children if `see` returns true. The parser
+    /// bounds the depth of expressions, and so this recursion.
     pub fn visit<'n>(&'n self, see: &mut impl FnMut(&'n Self) -> bool) {
         if !see(self) {
             return;
@@ -174,38 +174,38 @@ impl Node {
 pub struct Fold {
     /// The computation.
     pub kind: FoldKind,
-    /// Over which records.
+    /// Resource of the records.
     pub resource: ResourceId,
-    /// The variable.
+    /// Slot of the variable.
     pub slot: Slot,
-    /// From the condition's conjuncts: `variable.field == expression without the variable`, so that an index
-    /// can find the candidates. The condition still holds the conjunct.
+    /// An equality from the conjuncts of the condition: a field of the variable, and a value without the
+    /// variable. An index can then find the candidates. The condition keeps the conjunct.
     pub index: Option<(FieldId, Node)>,
-    /// Which records count.
+    /// Condition on the records.
     pub condition: Node,
-    /// The value summed, averaged or compared; for `any`, `all`, `first` and `count` unused.
+    /// The value to sum, average or compare. `any`, `all`, `first` and `count` do not use it.
     pub value: Option<Node>,
-    /// For `sum`: what it is of no records, a zero of the value's type.
+    /// The result of `sum` without records: a zero of the value's type.
     pub zero: Value,
 }
 
 /// The computation of a fold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoldKind {
-    /// True when the condition holds for one.
+    /// True if the condition holds for at least one record.
     Any,
-    /// True when it holds for all.
+    /// True if it holds for all records.
     All,
-    /// For how many it holds.
+    /// Number of records for which it holds.
     Count,
-    /// Sum of the value; 0 of none.
+    /// Sum of the value, or 0 without records.
     Sum,
-    /// Mean of the value; null of none.
+    /// Mean of the value, or null without records.
     Average,
-    /// Least value; null of none.
+    /// Minimum of the value, or null without records.
     Min,
-    /// Greatest value; null of none.
+    /// Maximum of the value, or null without records.
     Max,
-    /// The record with the least key for which it holds, or null.
+    /// The record with the lowest key for which it holds, or null.
     First,
 }

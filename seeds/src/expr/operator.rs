@@ -1,6 +1,6 @@
-//! Operators, and the numeric types that they cast to.
+//! Owns the operators, and the numeric types of casts.
 
-/// Operators with two operands.
+/// A binary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Operator {
@@ -21,7 +21,7 @@ pub enum Operator {
 }
 
 impl Operator {
-    /// How it is written.
+    /// Returns the operator as it is written.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Or => "||",
@@ -42,11 +42,11 @@ impl Operator {
     }
 }
 
-/// A numeric type that a number is made into.
+/// A numeric type to which a number is converted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cast {
-    /// A number.
+    /// A floating-point number.
     Number,
-    /// A decimal of this scale, rounded with halves away from zero.
+    /// A decimal of this scale, with halves rounded away from zero.
     Decimal(u8),
 }

@@ -1,4 +1,4 @@
-//! From tokens to a syntax tree, by operator precedence (as in CEL).
+//! Owns the parsing of tokens into a syntax tree, by the operator precedence of CEL.
 
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::error::ExprError;
@@ -6,13 +6,13 @@ use crate::expr::lexer::{Placed, Token, tokens};
 use crate::expr::operator::Operator;
 use crate::value::Value;
 
-/// Deepest recursion: brackets, and the right sides of conditionals.
+/// Maximum depth of recursion: brackets, and the right sides of conditionals.
 const MAX_RECURSION: usize = 64;
 
 /// Parses text.
 ///
 /// # Errors
-/// When the text is no expression.
+/// Returns an error if the text is no expression.
 pub(super) fn parse(source: &str) -> Result<Ast, ExprError> {
     let mut parser = Parser { source, tokens: tokens(source)?.into_iter().peekable(), depth: 0 };
     let root = parser.expression()?;
@@ -28,7 +28,7 @@ struct Parser<'t> {
     depth: usize,
 }
 
-/// How tightly an operator binds; the loosest is 1.
+/// Returns the precedence of an operator. The lowest is 1.
 const fn precedence(operator: Operator) -> u8 {
     match operator {
         Operator::Or => 1,
@@ -50,7 +50,7 @@ fn node(kind: AstKind, offset: usize) -> Ast {
 }
 
 impl Parser<'_> {
-    /// The error that what comes next cannot stand here.
+    /// Returns the error that the next token is not allowed here.
     fn unexpected(&mut self) -> ExprError {
         let Some(Placed { start, .. }) = self.tokens.peek() else {
             let message = "the expression ends too early; expected an operand".to_owned();
@@ -63,7 +63,7 @@ impl Parser<'_> {
         ExprError { offset: *start, message }
     }
 
-    /// Takes a sign if it comes next; gives its place.
+    /// Takes a sign if it comes next, and returns its offset.
     fn take(&mut self, sign: u8) -> Option<usize> {
         self.tokens.next_if(|placed| placed.token == Token::Sign(sign)).map(|placed| placed.start)
     }
@@ -93,10 +93,10 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// Operands with operators between them that bind so tightly at least.
+    /// Parses operands and the operators between them that have at least this precedence.
     fn operation(&mut self, least: u8) -> Result<Ast, ExprError> {
         let mut left = self.operand()?;
-        // A chain of `&&`, or of `||`: its operands, and the places of its operators.
+        // Operands and operator offsets of a chain of `&&` or of `||`.
         let mut chain: Option<(Operator, Vec<Ast>, Vec<usize>)> = None;
         while let Some((operator, offset)) = self.operator(least) {
             let right = self.operation(precedence(operator) + 1)?;
@@ -135,7 +135,7 @@ impl Parser<'_> {
         }
     }
 
-    /// An operand with its prefixes, members, calls and positions.
+    /// Parses an operand with its prefixes, members, calls and positions.
     fn operand(&mut self) -> Result<Ast, ExprError> {
         if let Some(offset) = self.take(b'!') {
             return Ok(node(AstKind::Not(Box::new(self.operand()?)), offset));
@@ -148,7 +148,7 @@ impl Parser<'_> {
         self.rest_of(first)
     }
 
-    /// Parses the operand of a `-`. A number takes the sign into itself.
+    /// Parses the operand of a `-`. A number includes the sign.
     fn negated(&mut self, start: usize) -> Result<Ast, ExprError> {
         let number = self.tokens.next_if(|placed| {
             use Token::{LeastInteger, Literal};
@@ -215,7 +215,7 @@ impl Parser<'_> {
         Ok(node(kind, start))
     }
 
-    /// Expressions with commas between them, up to a bracket.
+    /// Parses expressions separated by commas, up to a bracket.
     fn items(&mut self, end: u8) -> Result<Vec<Ast>, ExprError> {
         let mut items = Vec::new();
         if self.take(end).is_some() {
@@ -231,7 +231,7 @@ impl Parser<'_> {
     }
 }
 
-/// A chain of one operator as a tree of the least depth, so that a long condition is not a deep one.
+/// Returns a chain of one operator as a tree of minimum depth, so that a long condition is not a deep one.
 fn balanced(operator: Operator, mut operands: Vec<Ast>, offsets: &[usize]) -> Ast {
     let Some(offset) = offsets.get(offsets.len() / 2) else {
         return operands.pop().unwrap_or_else(|| node(AstKind::Literal(Value::Null), 0));

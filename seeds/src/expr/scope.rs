@@ -1,4 +1,4 @@
-//! Names that an expression can use: resources, arguments, records and variables, with their types.
+//! Owns the names that an expression can use, with their types: resources, arguments, records and variables.
 
 use crate::expr::error::ExprError;
 use crate::expr::node::{ExprType, Slot};
@@ -8,8 +8,8 @@ use crate::value::{Str, Zone};
 
 /// The names that an expression may use.
 ///
-/// One scope serves all expressions of an API: it hands out slots, and no two `let` names, effect names or fold
-/// variables of the API share one.
+/// One scope serves all expressions of an API. It assigns a separate slot to each `let` name, effect name and
+/// fold variable of the API.
 ///
 /// ```
 /// use diorama_seeds::expr::{ExprType, Scope, compile};
@@ -33,11 +33,11 @@ pub struct Scope<'a> {
     item: Option<ResourceId>,
     me: Option<ResourceId>,
     names: Vec<Name>,
-    /// The type of each slot from [`Slot::FIRST_FREE`] on, also of fold variables that are out of sight again.
+    /// Type of each slot from [`Slot::FIRST_FREE`] on, including fold variables that are no longer visible.
     kinds: Vec<ExprType>,
 }
 
-/// Names that are out of sight for a while.
+/// Names that are temporarily hidden.
 pub(super) struct HiddenNames(Vec<Name>);
 
 #[derive(Clone, Debug)]
@@ -46,12 +46,12 @@ struct Name {
     slot: Slot,
 }
 
-/// Names that mean something else everywhere.
+/// Names with a fixed meaning.
 pub(super) const RESERVED: [&str; 6] = ["args", "record", "item", "me", "now", "today"];
 
 impl<'a> Scope<'a> {
-    /// A scope over the resources of one domain, by their local names. `zone` is the world's, for literals of
-    /// local time.
+    /// Makes a scope over the resources of one domain, by their local names. `zone` is the world's time zone,
+    /// for literals of local time.
     pub fn new(resources: &'a [Resource], domain: DomainId, zone: &'a Zone) -> Self {
         Self {
             resources,
@@ -66,32 +66,32 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// Adds an API's parameters: `args.name`.
+    /// Adds the parameters of an API: `args.name`.
     #[must_use]
     pub fn with_parameters(mut self, parameters: &'a [Parameter]) -> Self {
         self.parameters = parameters;
         self
     }
 
-    /// Says of which resource `record` is ([`Slot::RECORD`]); without one the name is unknown.
+    /// Sets the resource of `record` ([`Slot::RECORD`]). Without a resource, the name is unknown.
     pub fn set_record(&mut self, resource: Option<ResourceId>) {
         self.record = resource;
     }
 
-    /// Says of which resource `item` is ([`Slot::ITEM`]).
+    /// Sets the resource of `item` ([`Slot::ITEM`]).
     pub fn set_item(&mut self, resource: Option<ResourceId>) {
         self.item = resource;
     }
 
-    /// Says of which resource `me` is ([`Slot::ME`]).
+    /// Sets the resource of `me` ([`Slot::ME`]).
     pub fn set_me(&mut self, resource: Option<ResourceId>) {
         self.me = resource;
     }
 
-    /// Names a value or record for the expressions that follow (a `let`, an effect's `as`), and gives it a slot.
+    /// Assigns a name and a slot to a value or record for later expressions (a `let`, an effect's `as`).
     ///
     /// # Errors
-    /// The name is not an identifier, or is taken.
+    /// Returns an error if the name is not an identifier, or is taken.
     pub fn bind(&mut self, name: &str, kind: ExprType) -> Result<Slot, ExprError> {
         self.check_new_name(name).map_err(|message| ExprError { offset: 0, message })?;
         let slot = self.allocate(kind)?;
@@ -99,12 +99,12 @@ impl<'a> Scope<'a> {
         Ok(slot)
     }
 
-    /// How many slots the expressions compiled so far need together.
+    /// Returns the number of slots that the expressions compiled so far need together.
     pub fn slots(&self) -> u16 {
         Slot::FIRST_FREE + self.kinds.len() as u16
     }
 
-    /// The resource of a local name.
+    /// Returns the resource with this local name.
     pub fn resource_named(&self, name: &str) -> Option<ResourceId> {
         self.resources
             .iter()
@@ -112,12 +112,12 @@ impl<'a> Scope<'a> {
             .map(|index| ResourceId(index as u16))
     }
 
-    /// The field of a resource by name.
+    /// Returns the field of a resource by its name.
     pub fn field_named(&self, resource: ResourceId, name: &str) -> Option<FieldId> {
         self.resource(resource)?.field_named(name)
     }
 
-    /// The type of a field's values.
+    /// Returns the type of a field's values.
     pub fn kind_of(&self, resource: ResourceId, field: FieldId) -> ExprType {
         self.field_kind(resource, field)
     }
@@ -130,7 +130,7 @@ impl<'a> Scope<'a> {
         Some(&self.resource(resource)?.fields.get(field.index())?.schema)
     }
 
-    /// The type of a field; the key field is the key of its resource.
+    /// Returns the type of a field. The type of a key field is the key of its resource.
     pub(super) fn field_kind(&self, resource: ResourceId, field: FieldId) -> ExprType {
         match self.resource(resource) {
             Some(found) if found.key == field => ExprType::Key(resource),
@@ -138,7 +138,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The type of a resource's key as a value.
+    /// Returns the type of a resource's key as a value.
     pub(super) fn key_kind(&self, resource: ResourceId) -> Option<KeyKind> {
         let resource = self.resource(resource)?;
         match &resource.fields.get(resource.key.index())?.schema.kind {
@@ -149,7 +149,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The slot and type of a name that is not `args`, `now` or `today`.
+    /// Returns the slot and type of a name other than `args`, `now` and `today`.
     pub(super) fn variable(&self, name: &str) -> Option<(Slot, ExprType)> {
         let fixed = |slot, resource: Option<ResourceId>| Some((slot, ExprType::Record(resource?)));
         match name {
@@ -163,7 +163,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The type of a slot, also of a fold variable whose fold has ended.
+    /// Returns the type of a slot, including fold variables that are no longer visible.
     pub(super) fn slot_kind(&self, slot: Slot) -> Option<ExprType> {
         match slot {
             Slot::RECORD => self.record.map(ExprType::Record),
@@ -184,17 +184,17 @@ impl<'a> Scope<'a> {
         self.names.pop();
     }
 
-    /// Hides all names that the scope's user gave, for an expression that sees its own only.
+    /// Hides all names that the user of the scope defined, for an expression that sees only its own.
     pub(super) fn hide_names(&mut self) -> HiddenNames {
         HiddenNames(std::mem::take(&mut self.names))
     }
 
-    /// Shows the names that were hidden, and no others.
+    /// Restores exactly the names that were hidden.
     pub(super) fn restore_names(&mut self, hidden: HiddenNames) {
         self.names = hidden.0;
     }
 
-    /// How many names are visible, for [`Scope::close_to`].
+    /// Returns the number of visible names, for [`Scope::close_to`].
     pub(super) fn mark(&self) -> usize {
         self.names.len()
     }
@@ -204,7 +204,7 @@ impl<'a> Scope<'a> {
         self.names.truncate(mark);
     }
 
-    /// True when a name may be given to something new.
+    /// Checks that a name is valid and not taken.
     pub(super) fn check_new_name(&self, name: &str) -> Result<(), String> {
         let starts_well = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if !starts_well || !name.chars().all(|each| each.is_ascii_alphanumeric() || each == '_') {
@@ -224,7 +224,7 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// Every name that can stand alone, for messages.
+    /// Returns all names that can stand alone, for messages.
     pub(super) fn all_names(&self) -> Vec<&str> {
         let mut names: Vec<&str> = self.names.iter().map(|known| &*known.name).collect();
         names.extend(self.resources.iter().filter(|each| each.domain == self.domain).map(|each| &*each.name));
@@ -250,7 +250,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// The type of values of a schema.
+/// Returns the type of a schema's values.
 pub(super) fn kind_of_schema(schema: &Schema) -> ExprType {
     match &schema.kind {
         Type::Integer => ExprType::Integer,

@@ -1,9 +1,9 @@
-//! Units of measurement and conversion between them.
+//! Owns the units of measurement and the conversion between them.
 //!
-//! Factors are exact by definition where the unit has one: the SI Brochure (9th edition, 2019; tables 7 and 8),
-//! NIST Special Publication 811 (2008, appendix B.8) for units of the inch-pound system, and IEC 80000-13 for
-//! data. The cup, spoons and fluid ounce are those of the United States; the mile is the international one; a
-//! calorie is the thermochemical, a BTU that of the International Table.
+//! Factors are exact if the unit is defined so. Sources: the SI Brochure (9th edition, 2019; tables 7 and 8),
+//! NIST Special Publication 811 (2008, appendix B.8) for inch-pound units, and IEC 80000-13 for data. Cup,
+//! spoons and fluid ounce are those of the United States. The mile is the international one. A calorie is the
+//! thermochemical one, and a BTU that of the International Table.
 
 use std::sync::LazyLock;
 
@@ -34,16 +34,16 @@ struct Unit {
     factor: f64,
     #[serde(default)]
     offset: f64,
-    /// Spellings; the first is the one shown. Symbols keep their case (`MB`, `mb`), words do not.
+    /// Spellings, of which the first is shown. Symbols keep their case (`MB`, `mb`), words do not.
     names: Vec<String>,
 }
 
 static UNITS: LazyLock<Vec<Unit>> =
     LazyLock::new(|| diorama_format::read_words(include_str!("../../data/units.yaml")).unwrap_or_default());
 
-/// Converts a value from one unit to another; `None` when a unit is unknown, they measure different things, or
-/// the result is not finite. The result has twelve significant digits, so that 100 °C are 212 °F and not
-/// 212.00000000000006.
+/// Converts a value from one unit to another. Returns `None` if a unit is unknown, the units measure
+/// different quantities, or the result is not finite. The result has twelve significant digits, so that 100
+/// °C are 212 °F and not 212.00000000000006.
 ///
 /// ```
 /// use diorama_seeds::expr::units::convert;
@@ -69,13 +69,13 @@ pub fn quantity(unit: &str) -> Option<Quantity> {
     find(unit).map(|unit| unit.quantity)
 }
 
-/// The symbols of the units that measure this, for messages and documents.
+/// Returns the symbols of the units that measure this quantity, for messages and documents.
 pub fn symbols(quantity: Quantity) -> impl Iterator<Item = &'static str> {
     let of = UNITS.iter().filter(move |unit| unit.quantity == quantity);
     of.filter_map(|unit| unit.names.first().map(String::as_str))
 }
 
-/// The symbol of every unit.
+/// Returns the symbols of all units.
 pub fn all_symbols() -> impl Iterator<Item = &'static str> {
     UNITS.iter().filter_map(|unit| unit.names.first().map(String::as_str))
 }
@@ -83,7 +83,8 @@ pub fn all_symbols() -> impl Iterator<Item = &'static str> {
 fn find(name: &str) -> Option<&'static Unit> {
     let exact = UNITS.iter().find(|unit| unit.names.iter().any(|known| known == name));
     exact.or_else(|| {
-        // Words of three letters and more are taken in any case and in the plural; symbols are not: `Mb`, `MB`.
+        // Words of three or more letters match in any case and in the plural. Symbols must match exactly:
+        // `Mb`, `MB`.
         let is_word = |known: &str| {
             known.len() >= 3 && known.chars().all(|each| each.is_ascii_lowercase() || each == ' ')
         };

@@ -1,18 +1,18 @@
-//! The person and the place that a record is about, so that its fields agree: the e-mail address is that of the
-//! name, the country that of the city.
+//! Owns the person and the city of a record, so that its fields agree. The e-mail address has the person's
+//! name, and the country contains the city.
 //!
-//! Fields are grouped by what is left of their names without the provider's noun: `email` and `name` are about one
-//! person, `origin_city` and `origin_country` about one place.
+//! Fields form groups by their names without the noun of the provider. `email` and `name` belong to one
+//! person, `origin_city` and `origin_country` to one city.
 
 use super::tables::{self, City, Country, Person};
 use crate::draw::Streams;
 use crate::english::split_identifier;
 
-/// The person and the place of one record, drawn at the first use.
+/// The person and the city of one record, drawn at their first use.
 pub(super) struct Cast<'a> {
     groups: &'a [Streams],
     home: Option<&'static Country>,
-    /// The group of the first field about a place.
+    /// Group of the first field about a location.
     main: Option<usize>,
     n: u64,
     attempt: u32,
@@ -21,8 +21,8 @@ pub(super) struct Cast<'a> {
 }
 
 impl<'a> Cast<'a> {
-    /// `groups` are the streams of the resource's groups; `home` is the country of phone numbers without a place;
-    /// `main` is the group of the first field about a place.
+    /// Makes the bindings of a record. `groups` are the streams of the resource's groups. `home` is the
+    /// country of phone numbers without a location. `main` is the group of the first field about a location.
     pub(super) fn new(
         groups: &'a [Streams],
         home: Option<&'static Country>,
@@ -40,7 +40,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// Forgets a group's person and place, so that a unique field gets another.
+    /// Discards a group's person and city, so that a unique field gets other ones.
     pub(super) fn redraw(&mut self, group: usize, attempt: u32) {
         self.attempt = attempt;
         if let Some(person) = self.people.get_mut(group) {
@@ -51,7 +51,7 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// The group's person.
+    /// Returns the group's person.
     pub(super) fn person(&mut self, group: usize) -> Person {
         let (n, attempt) = (self.n, self.attempt);
         let drawn = || self.groups.get(group).map(|streams| tables::person(&mut streams.draw(n, attempt)));
@@ -63,18 +63,18 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// The group's place.
+    /// Returns the group's city.
     pub(super) fn city(&mut self, group: usize) -> Option<&'static City> {
         let place = self.places.get_mut(group)?;
         if place.is_none() {
-            // Another stream number than the person's, so that the two are independent.
+            // The stream number differs from the person's, so that the two are independent.
             let mut draw = self.groups.get(group)?.draw(self.n, self.attempt | 1 << 20);
             *place = tables::city(&mut draw, None);
         }
         *place
     }
 
-    /// A city of the home country; from then on the group's place.
+    /// Returns a city of the home country, and makes it the group's city.
     pub(super) fn local_city(&mut self, group: usize) -> Option<&'static City> {
         let mut draw = self.groups.get(group)?.draw(self.n, self.attempt | 1 << 20);
         let city = tables::city(&mut draw, self.home);
@@ -84,19 +84,20 @@ impl<'a> Cast<'a> {
         city
     }
 
-    /// The group's place where it has one, else the record's, else a city of the home country.
+    /// Returns the group's city if it has one, otherwise the record's city, otherwise a city of the home
+    /// country.
     pub(super) fn nearest(&mut self, group: usize) -> Option<&'static City> {
         let own = self.places.get(group).copied().flatten();
         own.or_else(|| self.setting())
     }
 
-    /// The country of the record's place where it has one, else the home country.
+    /// Returns the country of the record's city if it has one, otherwise the home country.
     pub(super) fn country(&mut self, group: usize) -> Option<&'static Country> {
         let own = self.places.get(group).copied().flatten();
         own.or_else(|| self.main.and_then(|main| self.city(main))).map(|city| city.country).or(self.home)
     }
 
-    /// The place that the record's texts are set in: its own where it has one, else a city of the home country.
+    /// Returns the city for the record's texts: its own if it has one, otherwise a city of the home country.
     pub(super) fn setting(&mut self) -> Option<&'static City> {
         match self.main {
             Some(main) => self.city(main),
@@ -104,14 +105,14 @@ impl<'a> Cast<'a> {
         }
     }
 
-    /// Says that the group's place is this city.
+    /// Sets the group's city.
     pub(super) fn set_place(&mut self, group: usize, city: &'static City) {
         if let Some(place) = self.places.get_mut(group) {
             *place = Some(city);
         }
     }
 
-    /// Says that the group's place is this city, because a record gives its name.
+    /// Sets the group's city by its name, because a record gives it.
     pub(super) fn set_city(&mut self, group: usize, name: &str) {
         if let Some(place) = self.places.get_mut(group) {
             *place = tables::cities().iter().find(|city| city.name == name).or(*place);
@@ -119,7 +120,7 @@ impl<'a> Cast<'a> {
     }
 }
 
-/// Nouns of providers that end field names, longest first where one ends another.
+/// Nouns of providers at the end of field names. A longer noun stands before a shorter one that ends it.
 const NOUNS: &str = "\
     contact_details mobile_number contact_number email_address street_address primary_email primary_phone \
     contact_info country_code postal_code display_name family_name mobile_phone coordinates first_name \
@@ -127,7 +128,7 @@ const NOUNS: &str = "\
     nationality firstname longitude telephone fullname lastname latitude location username postcode currency \
     address country surname handle street mobile email login phone city name geo lat lng";
 
-/// The group of a field: its name without the noun.
+/// Returns the group of a field: its name without the noun.
 pub(super) fn group_of(field: &str) -> String {
     let field = split_identifier(field).join("_");
     let rest = NOUNS.split(' ').find_map(|noun| field.strip_suffix(noun));

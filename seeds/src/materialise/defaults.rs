@@ -1,4 +1,4 @@
-//! Makers of fields without `fake`: by type, format, name and resource.
+//! Owns the makers of fields without `fake`, chosen by type, format, name and resource.
 
 pub(super) mod names;
 mod prose;
@@ -20,14 +20,14 @@ use crate::value::{Date, Decimal, Time, Value};
 
 const DAY: i64 = 86_400;
 
-/// A field as it was written, and how the `fake`s inside it are read.
+/// The source of a field, and the parser for each `fake` inside it.
 #[derive(Clone, Copy)]
 pub(super) struct Written<'a> {
     pub(super) doc: &'a FieldDoc,
     pub(super) read: ReadFake,
 }
 
-/// The maker for a field without `fake`. `written` is none for items and members.
+/// Returns the maker for a field without `fake`. `written` is none for items and members.
 pub(super) fn maker(schema: &Schema, written: Option<Written<'_>>, place: &Place<'_>) -> Maker {
     maker_at(schema, written, place, place.name, 0)
 }
@@ -51,7 +51,7 @@ fn maker_at(
             let of = maker_at(item, None, place, &singular(name), depth + 1);
             let many = if ends(&words, &["ingredient", "step"]) { 4 } else { 1 };
             let least = schema.limits.min_length.map_or(many, u64::from);
-            // Lists inside lists of lists multiply: they have as few items as they may.
+            // The number of items multiplies in nested lists, so inner lists get the minimum.
             let more = if depth > 1 { 0 } else { 3 };
             let most = schema.limits.max_length.map_or(u64::MAX, u64::from).min(least + more);
             Maker::List { of: Box::new(of), min: least, max: most.max(least) }
@@ -77,7 +77,7 @@ fn maker_at(
     }
 }
 
-/// Product names: without brand and colour where other fields have those.
+/// Returns the maker of product names. It omits brand and colour if another field has the brand.
 pub(super) fn product(place: &Place<'_>) -> Maker {
     let fields = &place.world.resource(place.resource).fields;
     let told = |field: &crate::model::Field| {
@@ -121,7 +121,7 @@ fn text(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Mak
     }
     let resource = split_identifier(&place.world.resource(place.resource).name);
     if ends(words, &["name", "title", "headline", "subject", "display_name", "label"]) {
-        // `product_name` in an order is about a product; `name` is about the resource itself.
+        // `product_name` in an order names a product. `name` names the resource itself.
         let (of, rest): (&[String], &[String]) = match words.split_last() {
             Some((_, rest)) if !rest.is_empty() && rest != ["display"] => (rest, words),
             _ => (&resource, words),
@@ -157,7 +157,7 @@ fn text(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> Mak
     }
 }
 
-/// Films, music and books have genres of their own.
+/// Returns the genre rule of a resource. Films, music and books have genres of their own.
 fn genre(resource: &[String]) -> &'static str {
     let is = |names: &[&str]| ends(resource, names);
     if is(&["movie", "film", "show", "series", "episode", "screening", "tv"]) {
@@ -173,7 +173,7 @@ fn genre(resource: &[String]) -> &'static str {
     }
 }
 
-/// A resource whose records have e-mail addresses or birthdays is one of people.
+/// Returns true if the resource has e-mail addresses or birthdays, so that its records are people.
 fn has_personal_fields(place: &Place<'_>) -> bool {
     let fields = &place.world.resource(place.resource).fields;
     fields.iter().any(|field| {
@@ -184,13 +184,13 @@ fn has_personal_fields(place: &Place<'_>) -> bool {
     })
 }
 
-/// Forms of codes by the field's name.
+/// Returns the code format for a field's name.
 pub(super) fn code(words: &[String]) -> Option<&'static str> {
     let others = |word: &String| rows("no codes").iter().any(|row| row.names.contains(&word.as_str()));
     value("codes", words).filter(|_| !words.iter().any(others))
 }
 
-/// Things that mostly hold are true in three of four records.
+/// Returns the values to deal. Flags that usually hold are true in three of four records.
 fn booleans(words: &[String]) -> Vec<Value> {
     let shares: &[bool] = match value("booleans", words) {
         Some("3") => &[true, true, true, false],
@@ -209,7 +209,7 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
         return Maker::Coordinate { latitude: ends(words, &["latitude", "lat"]) };
     }
     let by_name = numbers(if integer { "integers" } else { "reals" }, words);
-    // The present year bounds years of the past.
+    // The current year bounds years of past events.
     let by_name = by_name.map(|[min, max, step]| {
         let year = ends(words, &["year", "release_year", "founded", "model_year"]);
         let now = f64::from(place.world.zone.date_of(place.world.clock).civil().year());
@@ -223,7 +223,7 @@ fn number(schema: &Schema, place: &Place<'_>, words: &[String]) -> Maker {
     } else {
         (1.0, 100.0, Some(0.1))
     });
-    // Limits narrow the range; where they leave nothing of it, they are the range.
+    // Limits narrow the usual range. If nothing of it remains, they define the range.
     let (low, high) =
         (least.map_or(min, |least| least.max(min)), greatest.map_or(max, |greatest| greatest.min(max)));
     let kept = low < high;
@@ -289,7 +289,7 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
     let clock = Clock { now: place.world.clock, zone: &place.world.zone };
     let (mut from, mut to) = (bound(&schema.limits.min, from), bound(&schema.limits.max, to));
     if from.day(clock) > to.day(clock) {
-        // A limit lies beyond the usual span, which then goes on from the limit.
+        // The limit lies outside the usual span, so the span starts or ends at the limit.
         match schema.limits.max {
             Some(_) => from = Bound::Day(Date(to.day(clock).0.saturating_sub(60))),
             None => to = Bound::Day(Date(from.day(clock).0.saturating_add(60))),
@@ -299,14 +299,14 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
         from,
         to,
         weekdays: Vec::new(),
-        // Past events happened at any minute of the day, planned ones begin on the half hour.
+        // Past events happen at any minute of the day. Planned events begin on the half hour.
         hours: Some(if past { (Time(6 * 3600), Time(23 * 3600)) } else { (Time(8 * 3600), Time(20 * 3600)) }),
         step: if past { 60 } else { 1_800 },
     };
     if matches!(schema.kind, Type::Date) { Maker::Date(span) } else { Maker::DateTime(span) }
 }
 
-/// The earlier field of the same type that this one ends, where there is one.
+/// Returns the earlier field of the same type whose end this field is.
 fn start_of(schema: &Schema, place: &Place<'_>, name: &str) -> Option<usize> {
     let fields = &place.world.resource(place.resource).fields;
     let here = fields.iter().position(|field| *field.name == *name)?;

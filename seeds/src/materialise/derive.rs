@@ -1,4 +1,4 @@
-//! Values that follow from others: expressions over the fields made before, and over records that are done.
+//! Owns values that derive from others: expressions over fields made earlier, and over finished records.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -13,25 +13,25 @@ use crate::expr::{Expr, Node, Slot};
 use crate::model::{FieldId, Record, ResourceId};
 use crate::value::Value;
 
-/// One expression takes no more steps than this; a record is made in microseconds.
+/// Maximum number of steps of one expression. A record takes microseconds.
 const BUDGET: u64 = 50_000;
-/// The texts that all expressions of a world make have no more bytes than this.
+/// Maximum number of bytes of the texts that all expressions of a world make.
 pub(super) const MOST_BYTES: u64 = 256 << 20;
 
-/// The records of the resources that are done, sorted by key.
+/// The records of finished resources, sorted by key.
 pub(super) struct Done<'a> {
     pub(super) records: &'a [Vec<Record>],
     pub(super) keys: &'a [usize],
-    /// How many bytes expressions may still make, of [`MOST_BYTES`].
+    /// Number of bytes that expressions may still make, of [`MOST_BYTES`].
     pub(super) bytes: &'a Cell<u64>,
     pub(super) indexes: &'a Indexes,
 }
 
-/// Where the records that are done have a value, by resource and field, as far as it was asked for.
+/// Positions of finished records by their values, for each resource and field that was queried.
 #[derive(Default)]
 pub(super) struct Indexes(RefCell<HashMap<(ResourceId, FieldId), Index>>);
 
-/// Positions of records by the value of a field, and how many records there were when it was made.
+/// Positions of records by the value of a field, and the number of records at that time.
 struct Index {
     of: usize,
     positions: HashMap<Value, Rc<[usize]>>,
@@ -51,12 +51,12 @@ impl Index {
 }
 
 impl Indexes {
-    /// Forgets all positions, after a record changed.
+    /// Discards all positions after a change of a record.
     pub(super) fn forget(&self) {
         self.0.borrow_mut().clear();
     }
 
-    /// The positions of the records that have a value in a field.
+    /// Returns the positions of the records with a value in a field.
     pub(super) fn positions(
         &self,
         (resource, field): (ResourceId, FieldId),
@@ -73,7 +73,7 @@ impl Indexes {
 }
 
 impl Done<'_> {
-    /// Takes the bytes of a value that becomes part of another.
+    /// Takes the bytes of a value that becomes a part of another.
     pub(super) fn takes(&self, value: &Value) -> Result<(), EvalError> {
         let budget = Budget::with_bytes(0, self.bytes.get());
         let taken = budget.take_bytes_of(value);
@@ -103,7 +103,7 @@ impl Records for Done<'_> {
         value: &Value,
         visit: &mut dyn FnMut(&'r Record) -> ControlFlow<()>,
     ) -> bool {
-        // Numbers of two kinds may be equal and still differ as values.
+        // Equal numbers of two kinds may differ as values.
         if !matches!(value, Value::String(_) | Value::Integer(_) | Value::Bool(_)) {
             return false;
         }
@@ -118,7 +118,7 @@ impl Records for Done<'_> {
     }
 }
 
-/// The value of an expression for a record of which these fields are made so far.
+/// Returns the value of an expression for a record whose fields are partly made.
 pub(super) fn evaluate(
     expr: &Expr,
     values: &[Value],
@@ -145,7 +145,7 @@ pub(super) fn evaluate(
     }
 }
 
-/// Appends the fields of `record` that an expression reads. `record` alone stands for its key.
+/// Appends the fields of `record` that an expression reads. `record` alone reads its key.
 pub(super) fn fields(node: &Node, key: usize, into: &mut Vec<usize>) {
     node.visit(&mut |node| {
         match node {

@@ -1,4 +1,5 @@
-//! Small grammars: titles, names of things and sentences, from the embedded files under `seeds/data/grammar`.
+//! Owns small grammars for titles, names of things and sentences, from the embedded files under
+//! `seeds/data/grammar`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -22,13 +23,13 @@ struct Rule {
     bounds: Vec<u64>,
 }
 
-/// How a rule's text is set.
+/// Capitalisation of a rule's text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Style {
     Plain,
-    /// The first letter in upper case.
+    /// Capital first letter.
     First,
-    /// As a title.
+    /// Title case.
     Title,
 }
 
@@ -39,7 +40,7 @@ enum Piece {
     Number { low: i64, high: i64, width: usize },
 }
 
-/// The form of an expansion where it stands.
+/// Form of an expansion at its position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dress {
     Bare,
@@ -48,7 +49,7 @@ enum Dress {
     CapitalArticle,
 }
 
-/// The place that a text is set in, where its record has one.
+/// City of a text, if its record has one.
 pub(super) type Setting = Option<&'static City>;
 
 const FILES: [&str; 6] = [
@@ -62,26 +63,26 @@ const FILES: [&str; 6] = [
 
 static GRAMMAR: LazyLock<Grammar> = LazyLock::new(|| Grammar::parse(&FILES));
 
-/// Expansions nest no deeper; the files stay far below it (a test sees to it).
+/// Maximum depth of expansions. A test checks that the files stay far below it.
 const MAX_DEPTH: u32 = 12;
 
 impl RuleId {
-    /// The rule of a name.
+    /// Returns the rule with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         GRAMMAR.names.get(name).copied()
     }
 
-    /// The names of all rules.
+    /// Returns the names of all rules.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         GRAMMAR.names.keys().copied()
     }
 
-    /// Appends an expansion.
+    /// Appends an expansion of the rule.
     pub(super) fn write(self, draw: &mut Draw, place: Setting, out: &mut String) {
         GRAMMAR.expand(self, draw, place, out, 0);
     }
 
-    /// About how many different texts the rule has: an upper bound, as alternatives may coincide.
+    /// Returns an upper bound of the number of different texts. Alternatives may coincide.
     pub(super) fn capacity(self) -> u64 {
         GRAMMAR.capacity(self, 0)
     }
@@ -99,7 +100,8 @@ impl Grammar {
                 };
                 sections.push((name, style, Vec::new()));
             } else if let Some((_, _, alternatives)) = sections.last_mut() {
-                // A line that ends as a sentence does is one; else semicolons separate alternatives.
+                // A line that ends like a sentence is one alternative. In other lines, semicolons separate
+                // alternatives.
                 if line.ends_with(['.', '!', '?']) {
                     alternatives.push(line);
                 } else {
@@ -121,7 +123,7 @@ impl Grammar {
         for index in 0..grammar.rules.len() {
             let mut sum = 0;
             let alternatives = grammar.rules.get(index).map_or(&[][..], |rule| rule.alternatives.as_slice());
-            // An alternative with few texts is drawn less often, or they would come again and again.
+            // An alternative with few texts is drawn less often, because its texts would repeat.
             let bounds = alternatives.iter().map(|alternative| {
                 sum += grammar.ways(alternative, 0).clamp(1, 400).isqrt();
                 sum
@@ -150,7 +152,7 @@ impl Grammar {
                     out.push_str(&format!("{number:0width$}"));
                 }
                 Piece::Rule(_, dress) | Piece::Provider(_, dress) => {
-                    // "Oslo to Oslo" and "quick and quick" are drawn again.
+                    // Draws again after a repetition such as "Oslo to Oslo" or "quick and quick".
                     for turn in 0..6 {
                         out.truncate(at);
                         let known = used.iter().any(|(other, _)| other.same_source(piece));
@@ -223,7 +225,8 @@ impl Piece {
     }
 }
 
-/// Takes an alternative apart. A symbol that is neither rule nor provider is kept as text; a test finds those.
+/// Splits an alternative into pieces. A symbol that is neither rule nor provider stays as text, and a test
+/// finds it.
 fn pieces(text: &'static str, names: &BTreeMap<&'static str, RuleId>) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -249,14 +252,14 @@ fn pieces(text: &'static str, names: &BTreeMap<&'static str, RuleId>) -> Vec<Pie
     pieces
 }
 
-/// `3-9`, or `01-12` for numbers of fixed width.
+/// Parses `3-9`, or `01-12` for numbers of fixed width.
 fn number(symbol: &str) -> Option<Piece> {
     let (low, high) = symbol.split_once('-')?;
     let width = if low.starts_with('0') && low.len() == high.len() { low.len() } else { 0 };
     Some(Piece::Number { low: low.parse().ok()?, high: high.parse().ok()?, width })
 }
 
-/// Puts the first letter from `at` in upper case.
+/// Capitalises the first letter from `at`.
 pub(super) fn capitalise(text: &mut String, at: usize) {
     let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) else { return };
     if first.is_lowercase() {
@@ -271,7 +274,7 @@ fn insert_article(text: &mut String, at: usize) {
     text.insert_str(at, article);
 }
 
-/// Words that stay in lower case inside a title.
+/// Words in lower case inside a title.
 const SMALL_WORDS: [&str; 17] = [
     "a", "an", "the", "and", "of", "in", "on", "at", "to", "for", "with", "from", "by", "or", "as", "than",
     "but",
@@ -287,7 +290,7 @@ fn title_case(text: &str) -> String {
         let at = title.len();
         title.push_str(word);
         if begins || !SMALL_WORDS.contains(&word) {
-            // An opening bracket or quote is passed over.
+            // An opening bracket or quotation mark is skipped.
             let skip = word.find(char::is_alphanumeric).unwrap_or(0);
             capitalise(&mut title, at + skip);
         }

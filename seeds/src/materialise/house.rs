@@ -1,10 +1,10 @@
-//! The numbers of a domain's policy: each materialised world draws one value of each.
+//! Owns the numbers of a domain's policy: each materialised world draws one value for each number.
 
 use crate::doc::WorldDoc;
 use crate::draw::Streams;
 
-/// The document with one value for each number of its policies, drawn by the names of domain and number; none where nothing is left
-/// to draw.
+/// Returns the document with one value for each number of its policies, drawn by the names of domain and
+/// number. Returns none if no number is left to draw.
 pub(super) fn with_numbers(doc: &WorldDoc, seed: u64) -> Option<WorldDoc> {
     let heads = doc.domain.iter().chain(doc.domains.iter().map(|domain| &domain.domain));
     let mut numbers = heads.flat_map(|head| &head.house).flat_map(|house| house.numbers.values());

@@ -1,4 +1,5 @@
-//! Makers: what makes the values of one field. Read from a field's `fake`, or chosen by type, format and name.
+//! Owns the makers of field values. A maker is parsed from a field's `fake`, or chosen by type, format and
+//! name.
 
 pub(super) mod options;
 
@@ -17,31 +18,31 @@ use crate::pattern::Generator;
 use crate::schema::{Schema, Type};
 use crate::value::{Decimal, Str, Value};
 
-/// Makes values.
+/// Makes the values of one field.
 #[derive(Clone, Debug)]
 pub(super) enum Maker {
     /// Text of a provider.
     Text(Provider),
-    /// A review that says what the rating in another field says: of low, middle and high ratings.
+    /// A review that agrees with the rating in another field: low, middle or high.
     Review {
         rating: usize,
         rules: [Provider; 3],
     },
-    /// An e-mail address or user name after the full name in another field.
+    /// An e-mail address or user name made from the full name in another field.
     FromName {
         email: bool,
         field: usize,
     },
     /// Fixed text, providers and other fields.
     Template(Vec<Piece>),
-    /// One of these, by weight.
+    /// One of these values, drawn by weight.
     Pick {
         of: Vec<Value>,
         bounds: Vec<u64>,
     },
-    /// One of these, dealt so that each occurs.
+    /// One of these values, dealt so that each occurs.
     Deal(Vec<Value>),
-    /// Whole numbers on a grid.
+    /// Integers on a grid.
     Integer {
         min: i64,
         max: i64,
@@ -54,7 +55,7 @@ pub(super) enum Maker {
         step: i64,
         scale: u8,
     },
-    /// Prices that end as prices do.
+    /// Prices with usual endings.
     Price {
         min: i64,
         max: i64,
@@ -67,14 +68,14 @@ pub(super) enum Maker {
         step: f64,
         places: i32,
     },
-    /// Degrees of the record's place.
+    /// Latitude or longitude of the record's city.
     Coordinate {
         latitude: bool,
     },
     Date(Span),
     DateTime(Span),
     Time(Span),
-    /// A date, time or instant after that of another field, by so many steps of so many seconds.
+    /// A date, time or timestamp after that of another field, by `least` to `most` steps of `step` seconds.
     After {
         field: usize,
         least: i64,
@@ -83,39 +84,39 @@ pub(super) enum Maker {
     },
     Code(Code),
     Pattern(Generator),
-    /// An expression over the fields made before.
+    /// An expression over fields made earlier.
     Expr(Box<Expr>),
-    /// The value in the row of a table that another field of the record chooses.
+    /// The value in a row of a table, which another field of the record selects.
     Row {
         by: usize,
         of: Arc<HashMap<Value, Value>>,
     },
-    /// The place among the records of one parent and entry.
+    /// Position among the records of one parent and entry.
     Position {
         start: i64,
     },
-    /// A field of the record behind a reference.
+    /// A field of the referenced record.
     Through {
         reference: usize,
         target: ResourceId,
         field: usize,
     },
-    /// A record of the resource.
+    /// A reference to a record of the resource.
     Reference(ResourceId),
-    /// Distinct items.
+    /// A list of distinct items.
     List {
         of: Box<Maker>,
         min: u64,
         max: u64,
     },
-    /// Members by name; optional ones are there in most objects.
+    /// Members by name. Most objects have their optional members.
     Object(Vec<(Str, Schema, bool, Maker)>),
-    /// Nothing, except in this share.
+    /// A value in this share of the records, otherwise none.
     Chance {
         share: f64,
         of: Box<Maker>,
     },
-    /// Always this.
+    /// Always this value.
     Constant(Value),
 }
 
@@ -127,18 +128,18 @@ pub(super) enum Piece {
     Field(usize),
 }
 
-/// Where a maker is used: what names in its options mean.
+/// Context of a maker, in which names in its options are resolved.
 pub(super) struct Place<'a> {
     pub(super) world: &'a World,
     pub(super) resource: ResourceId,
-    /// The field's name, for defaults.
+    /// Name of the field, for defaults.
     pub(super) name: &'a str,
 }
 
-/// Reads a `fake` as a maker.
+/// Parses a `fake` as a maker.
 pub(super) type ReadFake = fn(&Json, &Schema, &Place<'_>) -> Result<Maker, Fault>;
 
-/// A fault of a `fake`, and what to do.
+/// A problem with a `fake`, and its correction.
 pub(super) struct Fault {
     pub(super) message: String,
     pub(super) fix: String,
@@ -149,7 +150,7 @@ pub(super) fn fault<T>(message: impl Into<String>, fix: impl Into<String>) -> Re
 }
 
 impl Maker {
-    /// Appends the fields that must be made before.
+    /// Appends the fields that must be made first.
     pub(super) fn dependencies(&self, key: usize, into: &mut Vec<usize>) {
         match self {
             Self::FromName { field, .. } | Self::After { field, .. } => into.push(*field),
@@ -167,7 +168,7 @@ impl Maker {
         }
     }
 
-    /// True when the maker itself decides that there is no value.
+    /// Returns true if the maker itself decides whether there is a value.
     pub(super) fn decides_presence(&self) -> bool {
         match self {
             Self::Chance { .. } | Self::Expr(_) | Self::Row { .. } | Self::Through { .. } => true,
@@ -176,7 +177,7 @@ impl Maker {
         }
     }
 
-    /// True when the values are about the record's place.
+    /// Returns true if the values are about the record's city.
     pub(super) fn is_local(&self) -> bool {
         match self {
             Self::Text(provider) => provider.is_local() && !provider.follows_place(),
@@ -190,17 +191,17 @@ impl Maker {
         }
     }
 
-    /// True when this is the rule of that name.
+    /// Returns true if the maker is the rule with this name.
     pub(super) fn same_rule(&self, name: &str) -> bool {
         matches!((self, RuleId::named(name)), (Self::Text(Provider::Rule(rule)), Some(named)) if *rule == named)
     }
 
-    /// The rule of a grammar, as a maker of text.
+    /// Returns a maker of text by a grammar rule.
     pub(super) fn rule(name: &str) -> Option<Self> {
         RuleId::named(name).map(|rule| Self::Text(Provider::Rule(rule)))
     }
 
-    /// Numbers of a range in the field's type.
+    /// Returns a maker of numbers in a range, in the field's type.
     pub(super) fn in_range(min: f64, max: f64, step: Option<f64>, schema: &Schema) -> Result<Self, Fault> {
         match schema.kind {
             Type::Integer => {

@@ -1,4 +1,4 @@
-//! Dates and times: bounds relative to the clock, and draws between them.
+//! Owns dates and times: bounds relative to the clock, and draws between them.
 
 use crate::draw::Draw;
 use crate::value::{Date, Instant, Time, Value, Zone};
@@ -6,29 +6,29 @@ use crate::value::{Date, Instant, Time, Value, Zone};
 /// A bound of a date or date-time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bound {
-    /// Seconds after the clock (before it, when negative).
+    /// Seconds after the clock, or before it if negative.
     Offset(i64),
-    /// A day.
+    /// A date.
     Day(Date),
-    /// An instant.
+    /// A timestamp.
     At(Instant),
 }
 
-/// A span of time, and which moments in it count.
+/// A span of time, with restrictions on weekdays and times of day.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
     pub(super) from: Bound,
     pub(super) to: Bound,
-    /// Days that count, 1 (Monday) to 7; all when empty.
+    /// Allowed weekdays, 1 (Monday) to 7. An empty list allows all.
     pub(super) weekdays: Vec<i8>,
-    /// Times of day that count: from the first on, before the second.
+    /// Allowed times of day, from the first until before the second.
     pub(super) hours: Option<(Time, Time)>,
     /// Grid of the times of day, in seconds from the first hour.
     pub(super) step: u32,
 }
 
 impl Span {
-    /// A span of times of day.
+    /// Makes a span of times of day.
     pub(super) const fn in_day(from: Time, to: Time, step: u32) -> Self {
         Self {
             from: Bound::Offset(0),
@@ -40,7 +40,7 @@ impl Span {
     }
 }
 
-/// The clock and the zone of the world.
+/// The current time and the time zone of the world.
 #[derive(Clone, Copy)]
 pub(super) struct Clock<'a> {
     pub(super) now: Instant,
@@ -50,7 +50,7 @@ pub(super) struct Clock<'a> {
 const DAY: i64 = 86_400;
 
 impl Bound {
-    /// Reads `+1d`, `-30d`, `+2w`, `+6h`, `-90m`, `-2y`, `now`, `today`, a date or a date-time.
+    /// Parses `+1d`, `-30d`, `+2w`, `+6h`, `-90m`, `-2y`, `now`, `today`, a date or a date-time.
     pub(super) fn parse(text: &str, zone: &Zone) -> Option<Self> {
         match text.trim() {
             "now" | "today" | "0" => Some(Self::Offset(0)),
@@ -61,10 +61,10 @@ impl Bound {
         }
     }
 
-    /// The day it falls on.
+    /// Returns the date of the bound.
     pub(super) fn day(self, clock: Clock<'_>) -> Date {
         match self {
-            // Whole days are counted on the calendar, so that a change to summer time moves nothing.
+            // Whole days are counted on the calendar, so that the change to summer time does not shift them.
             Self::Offset(seconds) if seconds % DAY == 0 => {
                 shift(clock.zone.date_of(clock.now), seconds / DAY)
             }
@@ -92,7 +92,7 @@ impl Span {
         self.from.instant(clock, false) > self.to.instant(clock, true)
     }
 
-    /// A day of the span.
+    /// Draws a date of the span.
     pub(super) fn date(&self, clock: Clock<'_>, draw: &mut Draw) -> Option<Date> {
         let (from, to) = (self.from.day(clock), self.to.day(clock));
         if from > to {
@@ -100,14 +100,14 @@ impl Span {
         }
         let days = i64::from(to.0) - i64::from(from.0) + 1;
         let first = draw.between(0, days - 1);
-        // From a drawn day the next that counts; a week holds all there are.
+        // It takes the next allowed date after a drawn one. Seven days cover all weekdays.
         (0..days.min(7))
             .map(|k| shift(from, (first + k) % days))
             .find(|day| self.counts(*day))
             .or_else(|| (0..days.min(7)).map(|k| shift(from, k)).find(|day| self.counts(*day)))
     }
 
-    /// A moment of the span.
+    /// Draws a timestamp of the span.
     pub(super) fn instant(&self, clock: Clock<'_>, draw: &mut Draw) -> Option<Instant> {
         let (from, to) = (self.from.instant(clock, false), self.to.instant(clock, true));
         if from > to {
@@ -120,7 +120,7 @@ impl Span {
                 return Some(instant);
             }
         }
-        // A short span may hold few such moments: go through its grid.
+        // A short span may hold few valid timestamps, so this lists its grid.
         let slots: Vec<Time> = self.slots().collect();
         let (first, last) = (clock.zone.date_of(from), clock.zone.date_of(to));
         let mut there = Vec::new();
@@ -131,20 +131,20 @@ impl Span {
         draw.pick(&there).copied()
     }
 
-    /// A time of day of the grid.
+    /// Draws a time of day from the grid.
     pub(super) fn time(&self, draw: &mut Draw) -> Time {
         let (first, count) = self.grid();
         Time(first + draw.below(u64::from(count)) as u32 * self.step.max(1))
     }
 
-    /// About how many different moments the span has.
+    /// Returns about the number of different timestamps in the span.
     pub(super) fn capacity(&self, clock: Clock<'_>) -> u64 {
         let days = (i64::from(self.to.day(clock).0) - i64::from(self.from.day(clock).0) + 1).max(0) as u64;
         let share = if self.weekdays.is_empty() { 7 } else { self.weekdays.len() as u64 };
         (days * share).div_ceil(7).saturating_mul(u64::from(self.grid().1))
     }
 
-    /// How many different days the span has.
+    /// Returns about the number of different dates in the span.
     pub(super) fn days(&self, clock: Clock<'_>) -> u64 {
         self.capacity(clock) / u64::from(self.grid().1.max(1))
     }
@@ -154,7 +154,8 @@ impl Span {
         (0..count).map(move |k| Time(first + k * step))
     }
 
-    /// First time of the grid, and how many there are: those before the closing hour, or the opening hour alone.
+    /// Returns the first time of the grid, and the number of times. The grid ends before the closing hour,
+    /// and has at least the opening hour.
     fn grid(&self) -> (u32, u32) {
         let (from, to) = self.hours.map_or((0, 86_400), |(from, to)| (from.0, to.0));
         (from, to.saturating_sub(from).div_ceil(self.step.max(1)).max(1))
@@ -165,7 +166,8 @@ impl Span {
     }
 }
 
-/// Reads a signed duration of one unit: minutes `m`, hours `h`, days `d`, weeks `w`, years `y`; a sign is optional.
+/// Parses a duration of one unit with an optional sign: minutes `m`, hours `h`, days `d`, weeks `w`, years
+/// `y`.
 pub(super) fn seconds(text: &str) -> Option<i64> {
     let split = text.len().checked_sub(1).filter(|split| text.is_char_boundary(*split))?;
     let (number, unit) = text.split_at(split);
@@ -178,7 +180,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
         _ => return None,
     };
     let number: i64 = number.strip_prefix('+').unwrap_or(number).parse().ok()?;
-    // A thousand years are more than any world needs; the bound keeps sums far from overflow.
+    // No world needs more than a thousand years, and the bound prevents overflow.
     number.checked_mul(unit).filter(|seconds| seconds.abs() <= 1_000 * 365 * DAY)
 }
 
@@ -187,7 +189,7 @@ pub(super) fn is_relative(text: &str) -> bool {
     text.starts_with(['+', '-']) || text.starts_with("today") || text.starts_with("now")
 }
 
-/// The value that a relative spelling in a given record stands for: `+1d` in a date, `+1d 09:30` in a date-time.
+/// Returns the value of a relative expression in a given record: `+1d` in a date, `+1d 09:30` in a date-time.
 pub(super) fn relative(text: &str, clock: Clock<'_>, with_time: bool) -> Option<Value> {
     let (offset, time) = match text.split_once([' ', 'T']) {
         Some((offset, time)) => (offset, Some(Time::parse(time)?)),
@@ -227,7 +229,7 @@ mod tests {
     #[test]
     fn moments_keep_span_hours_weekdays_and_grid() {
         let zone = Zone::named("Europe/Lisbon").unwrap();
-        // A Monday; summer time begins on 29 March.
+        // The clock is on a Monday, and summer time begins on 29 March.
         let clock = Clock { now: zone.parse_instant("2026-03-02T09:00").unwrap(), zone: &zone };
         let span = span("+1d", "+40d", Some(("09:00", "17:00")), "30m");
         let streams = Streams::new(1, "r", "f", "");
@@ -247,9 +249,9 @@ mod tests {
         let clock = Clock { now: zone.parse_instant("2026-03-02T09:00").unwrap(), zone: &zone };
         let mut draw = Streams::new(1, "r", "f", "").draw(0, 0);
         assert_eq!(span("+3d", "+1d", None, "1h").instant(clock, &mut draw), None);
-        // Wednesday to Friday, where only Monday and Tuesday count.
+        // The span is Wednesday to Friday, but only Monday and Tuesday are allowed.
         assert_eq!(span("+2d", "+4d", None, "1h").instant(clock, &mut draw), None);
-        // One moment only: tomorrow at nine.
+        // The only valid timestamp is tomorrow at nine.
         let tight = span("+23h", "+25h", Some(("09:00", "17:00")), "4h");
         assert_eq!(tight.instant(clock, &mut draw), zone.parse_instant("2026-03-03T09:00"));
     }

@@ -1,6 +1,7 @@
-//! More records for worlds whose records all stand in the document.
+//! Owns additional records for worlds whose document gives all records.
 //!
-//! Values for new records come from records of another seed. Where a document gives all its records, another seed gives the same ones.
+//! New records take values from the records of another seed. If a document gives all its records, another
+//! seed gives the same ones.
 
 use std::collections::HashSet;
 
@@ -9,10 +10,10 @@ use serde_json::json;
 use super::provider_of_field;
 use crate::doc::{FieldDoc, RecordsDoc, ResourceDoc, TypeName, WorldDoc};
 
-/// Records that are made beside the given ones.
+/// Number of records that are added to the given ones.
 const MORE: u32 = 12;
 
-/// The document, with records to be made beside those that its resources give.
+/// Returns the document with a number of records to make in addition to the given ones.
 pub(super) fn with_more_records(doc: &WorldDoc) -> WorldDoc {
     let mut doc = doc.without_scenarios();
     let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
@@ -26,7 +27,7 @@ fn extend(resource: &mut ResourceDoc) {
     let texts = resource.fields.iter_mut().filter(|(name, field)| {
         **name != resource.key && is_any_text(name, field) && !in_rows.contains(*name)
     });
-    // A text of which nothing is known is drawn from the given ones, so that it is none that the world does not have.
+    // A text of unknown kind is drawn from the given texts, because the world would not have any other.
     for (name, field) in texts {
         let known: Vec<_> =
             given.iter().filter_map(|row| row.get(name)).filter(|value| !value.is_null()).collect();
@@ -41,7 +42,7 @@ fn extend(resource: &mut ResourceDoc) {
     }
 }
 
-/// Returns true for a text whose kind neither a provider nor its name tells.
+/// Returns true for a text whose kind neither a provider nor its name shows.
 fn is_any_text(name: &str, field: &FieldDoc) -> bool {
     matches!(field.kind, None | Some(TypeName::String))
         && field.fake.is_none()

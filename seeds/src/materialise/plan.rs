@@ -1,6 +1,7 @@
-//! Plans of source worlds, read once: a maker for each field, the order of fields and resources, given records.
+//! Owns the plans of source worlds: makers, given records, and the order of fields and resources. A world is
+//! parsed once.
 //!
-//! A plan holds no random value; any number of seeds can be materialised from it.
+//! A plan holds no random value, so it can materialise any number of seeds.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -19,61 +20,61 @@ use crate::schema::{Schema, Type};
 use crate::value::Value;
 use diorama_format::{Finding, Report};
 
-/// A source world, ready to be materialised.
+/// A source world that is ready to be materialised.
 pub(super) struct Plan {
-    /// By position in the world.
+    /// Plans by position in the world.
     pub(super) resources: Vec<ResourcePlan>,
     /// Resources in the order in which they are made.
     pub(super) order: Vec<usize>,
-    /// The country of the world's zone where it names a city, for telephone numbers.
+    /// Country for telephone numbers, if the world's time zone names a city.
     pub(super) home: Option<&'static Country>,
 }
 
-/// How the records of one resource are made.
+/// The plan for the records of one resource.
 pub(super) struct ResourcePlan {
-    /// Its place in the document.
+    /// Path of the resource in the document.
     pub(super) path: String,
-    /// By position in the resource.
+    /// Plans by position in the resource.
     pub(super) fields: Vec<FieldPlan>,
     /// Fields in the order in which they are made.
     pub(super) order: Vec<usize>,
-    /// Groups of the cast.
+    /// Groups of fields that share a person and a city.
     pub(super) groups: Vec<String>,
-    /// The group of the first field about a place.
+    /// Group of the first field about a location.
     pub(super) main_place: Option<usize>,
-    /// Values of the first records.
+    /// Values of the given records, which come first.
     pub(super) given: Vec<Vec<(usize, Given)>>,
-    /// Where those stand: `records` or `examples`.
+    /// Section of the given records: `records` or `examples`.
     pub(super) section: &'static str,
-    /// How many records, without those of `each`.
+    /// Number of records, without those of `each`.
     pub(super) count: u32,
     /// Records for each record of a parent.
     pub(super) each: Vec<EachPlan>,
-    /// True when keys come from the key format alone, so that they are known before any record is.
+    /// True if the key format alone decides the keys, so that they are known before the records.
     pub(super) keys_first: bool,
-    /// For each group of `unique_together`: what is made anew when its values are taken, in order.
+    /// Fields to draw again, in order, for each group of `unique_together` whose values are taken.
     pub(super) redo: Vec<Vec<usize>>,
 }
 
 impl ResourcePlan {
-    /// The group of the cast to which the first full name of a person belongs.
+    /// Returns the group of the first full name of a person.
     pub(super) fn people(&self) -> Option<usize> {
         let names_person = |field: &&FieldPlan| matches!(field.maker, Maker::Text(Provider::PersonName));
         self.fields.iter().find(names_person).map(|field| field.group)
     }
 }
 
-/// How the values of one field are made.
+/// The plan for the values of one field.
 pub(super) struct FieldPlan {
     pub(super) maker: Maker,
-    /// In which share of the records there is a value; 1 where the maker decides.
+    /// Share of the records with a value. It is 1 if the maker decides.
     pub(super) share: f64,
-    /// Group of the cast.
+    /// Group of fields that share a person and a city.
     pub(super) group: usize,
-    /// Earlier reference fields to the same resource, from which a draw keeps away.
+    /// Earlier reference fields to the same resource, whose targets a draw avoids.
     pub(super) avoid: Vec<usize>,
-    /// True when the field refers to its own resource and may lack a value: then only earlier records are drawn, so
-    /// that the records make a forest.
+    /// True if the field refers to its own resource and may lack a value. It then refers only to earlier
+    /// records, so that the records form a forest.
     pub(super) earlier_only: bool,
 }
 
@@ -97,15 +98,15 @@ pub(super) enum Given {
     References(Vec<Json>),
 }
 
-/// Optional fields are there in most records, nullable ones nearly always have a value.
+/// Share of the records in which an optional or a nullable field has a value.
 const OPTIONAL_SHARE: f64 = 0.7;
 const NULLABLE_SHARE: f64 = 0.85;
 
 impl Plan {
-    /// Reads a source world.
+    /// Parses a source world.
     ///
     /// # Errors
-    /// Providers, options and given values that do not fit, each with its place.
+    /// Returns the providers, options and given values that do not fit, each with its path.
     pub(super) fn new(doc: &WorldDoc, world: &World) -> Result<Self, Report> {
         let domains = doc.to_domains();
         let short = doc.domains.is_empty();
@@ -251,7 +252,7 @@ impl FieldPlan {
     }
 }
 
-/// The home of a world whose zone names no city: always the same for a name.
+/// Returns the home country of a world whose time zone names no city. It depends only on the world's name.
 fn a_country(name: &str) -> Option<&'static Country> {
     let homes = ["GB", "NL", "IE", "PT", "CA", "NZ", "SE", "ES"];
     let byte = blake3::hash(name.as_bytes()).as_bytes()[0];
@@ -259,7 +260,7 @@ fn a_country(name: &str) -> Option<&'static Country> {
     countries().iter().find(|country| country.code == *code)
 }
 
-/// Keys that nothing but the format decides: no provider, or one that only names the format.
+/// Returns true if only the format decides the keys: there is no provider, or it only names the format.
 fn made_by_format(doc: Option<&FieldDoc>, plan: Option<&FieldPlan>) -> bool {
     let plain =
         doc.is_none_or(|doc| doc.reference.is_none() && doc.values.is_empty() && doc.pattern.is_none());
@@ -267,7 +268,8 @@ fn made_by_format(doc: Option<&FieldDoc>, plan: Option<&FieldPlan>) -> bool {
     plain && (doc.is_none_or(|doc| doc.fake.is_none()) || by_format())
 }
 
-/// The key first where it can be, then every field after those it is made from, else in the written order.
+/// Returns the order of fields: the key first if possible, then each field after its inputs, otherwise the
+/// written order.
 fn field_order(
     fields: &[FieldPlan],
     key: usize,
@@ -309,7 +311,7 @@ fn field_order(
     order
 }
 
-/// The members of a group and every field that is made from one of them.
+/// Returns the members of a group, and all fields that are made from one of them.
 fn redo(mut group: Vec<usize>, fields: &[FieldPlan], order: &[usize], key: usize) -> Vec<usize> {
     let mut again = Vec::new();
     for index in order {
@@ -325,7 +327,7 @@ fn redo(mut group: Vec<usize>, fields: &[FieldPlan], order: &[usize], key: usize
     again
 }
 
-/// Resources of which each waits for the next, and the last for the first.
+/// Returns resources of which each waits for the next, and the last for the first.
 fn circle(needs: &[Vec<usize>], done: &[bool]) -> Vec<usize> {
     let waits = |index: &usize| !done.get(*index).copied().unwrap_or(true);
     let mut path: Vec<usize> = (0..needs.len()).find(waits).into_iter().collect();
@@ -338,8 +340,8 @@ fn circle(needs: &[Vec<usize>], done: &[bool]) -> Vec<usize> {
     path
 }
 
-/// Resources in an order in which each comes after those that its records are made from, and where possible after
-/// those they refer to.
+/// Returns the order of resources: each after those from which its records are made, and if possible after
+/// those to which they refer.
 fn order(resources: &[ResourcePlan], world: &World, findings: &mut Vec<Finding>) -> Vec<usize> {
     let mut hard: Vec<Vec<usize>> = Vec::with_capacity(resources.len());
     let mut soft: Vec<Vec<usize>> = Vec::with_capacity(resources.len());
@@ -352,7 +354,7 @@ fn order(resources: &[ResourcePlan], world: &World, findings: &mut Vec<Finding>)
         for field in world.resources.get(index).into_iter().flat_map(|resource| &resource.fields) {
             targets(&field.schema, &mut likes);
         }
-        // Keys that are made like fields are known only when their records are.
+        // Keys that are made like other fields are known only after their records.
         needs.extend(
             likes.iter().filter(|target| resources.get(**target).is_some_and(|plan| !plan.keys_first)),
         );
@@ -400,7 +402,7 @@ fn needs_of(maker: &Maker, into: &mut Vec<usize>) {
     }
 }
 
-/// The resources that values of a schema refer to.
+/// Appends the resources to which values of a schema refer.
 fn targets(schema: &Schema, into: &mut Vec<usize>) {
     match &schema.kind {
         Type::Reference { resource, .. } => into.push(resource.index()),
@@ -410,7 +412,7 @@ fn targets(schema: &Schema, into: &mut Vec<usize>) {
     }
 }
 
-/// The values that a record gives.
+/// Returns the values that a record gives.
 fn read_row(
     row: &IndexMap<String, Json>,
     resource: &Resource,
@@ -446,8 +448,8 @@ fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, Str
         return if field.optional {
             Ok(Given::Value(Value::Absent))
         } else {
-            // In `each.set` a null stands for a reference that is not theirs; a field that must have a value is
-            // then made up.
+            // A null in `each.set` stands for a reference that the record does not have. A required field
+            // then gets a generated value.
             Err(format!("expected {}, found null", field.schema.expected()))
         };
     }
@@ -473,8 +475,8 @@ fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, Str
     }
 }
 
-/// A record that is written by hand leaves out what it does not have: without a provider, an optional field is
-/// absent and another takes its default.
+/// Completes a record that an author wrote. Without a provider, a missing optional field is absent, and any
+/// other takes its default.
 fn complete(values: &mut Vec<(usize, Given)>, resource: &Resource, doc: &ResourceDoc) {
     for (index, field) in resource.fields.iter().enumerate() {
         let made = doc.fields.get(&*field.name).is_some_and(|doc| doc.fake.is_some())

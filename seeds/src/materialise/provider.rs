@@ -1,4 +1,4 @@
-//! Providers of text, by name.
+//! Owns the list of text providers by name.
 
 /// A source of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,17 +73,17 @@ const BUILT_IN: [(&str, Provider); 31] = [
     ("hashtag", Provider::Hashtag),
 ];
 
-/// A rule of the grammar.
+/// Position of a rule in the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RuleId(pub(super) u16);
 
 impl Provider {
-    /// A provider that is no rule.
+    /// Returns the built-in provider with this name, which is no rule.
     pub(super) fn built_in(name: &str) -> Option<Self> {
         BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, provider)| *provider)
     }
 
-    /// The names that documents list, for messages.
+    /// Returns the names that documents list, for messages.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }

@@ -1,4 +1,4 @@
-//! Making the records of a plan for one seed: counts, then keys, then the values of each record.
+//! Owns the making of a plan's records for one seed: their number, then keys, then the values of each record.
 
 mod field;
 mod fields;
@@ -24,7 +24,7 @@ use crate::model::{Record, Resource, World};
 use crate::value::Value;
 use diorama_format::Finding;
 
-/// A world holds no more records than this.
+/// Maximum number of records of a world.
 const MOST_RECORDS: u64 = 2_000_000;
 
 /// One materialisation.
@@ -32,19 +32,19 @@ pub(super) struct Run<'a> {
     world: &'a World,
     plan: &'a Plan,
     seed: u64,
-    /// By resource, the parents' positions and places of the records of `each`.
+    /// The records of `each` by resource: their parents, and their positions among them.
     children: Vec<Vec<Child>>,
-    /// By resource, keys in the order in which records are made.
+    /// Keys by resource, in the order in which records are made.
     keys: Vec<Vec<Value>>,
-    /// By resource, the records that are done, sorted by key.
+    /// Finished records by resource, sorted by key.
     done: Vec<Vec<Record>>,
     key_fields: Vec<usize>,
-    /// References by display value that could not be resolved yet: resource, record, field, what stands there.
+    /// References by display value that are still unresolved: resource, record, field and given value.
     later: Vec<(usize, Value, usize, Given)>,
-    /// How many bytes of text expressions may still make.
+    /// Number of bytes of text that expressions may still make.
     bytes: Cell<u64>,
     indexes: Indexes,
-    /// By resource, what given references may mean.
+    /// Possible targets of given references, by resource.
     known: RefCell<Vec<Known>>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Run<'a> {
     /// Makes all records, by resource, sorted by key.
     ///
     /// # Errors
-    /// A value that could not be made, with its place.
+    /// Returns the value that could not be made, with its path.
     pub(super) fn make(world: &'a World, plan: &'a Plan, seed: u64) -> Result<Vec<Vec<Record>>, Finding> {
         let resources = world.resources.len();
         let mut run = Self {
@@ -100,8 +100,8 @@ impl<'a> Run<'a> {
         Clock { now: self.world.clock, zone: &self.world.zone }
     }
 
-    /// The owner of a resource's streams: itself. The users of all domains of a world share theirs, so that they are the
-    /// same people.
+    /// Returns the owner of a resource's streams, usually the resource itself. The users of all domains of a
+    /// world share an owner, so that they are the same people.
     fn owner(&self, index: usize) -> &'a str {
         let resource = &self.world.resources[index];
         let users = self.world.domains.get(resource.domain.index()).and_then(|domain| domain.users);
@@ -109,8 +109,9 @@ impl<'a> Run<'a> {
         if shared { "users of all domains" } else { &resource.qualified }
     }
 
-    /// The owner of the streams of a resource's people. Those that the first such resource of a domain names, its users aside, are
-    /// the same in all domains of a world: whom somebody pays may be who repairs the tap.
+    /// Returns the owner of the streams of a resource's people. In each domain, the first resource with
+    /// people other than the users shares an owner. The payee in one domain may therefore be the plumber in
+    /// another.
     fn owner_of_people(&self, index: usize) -> &'a str {
         let resource = &self.world.resources[index];
         let users = self.world.domains.get(resource.domain.index()).and_then(|domain| domain.users);
@@ -124,12 +125,12 @@ impl<'a> Run<'a> {
         if shared { "people of all domains" } else { self.owner(index) }
     }
 
-    /// How many records a resource gets.
+    /// Returns the number of records of a resource.
     fn size(&self, index: usize) -> usize {
         self.plan.resources[index].count as usize + self.children[index].len()
     }
 
-    /// Deals the records of `each` to the parents, which come first in the order.
+    /// Distributes the records of `each` to their parents, which come first in the order.
     fn count(&mut self) -> Result<(), Finding> {
         let mut total = 0_u64;
         for index in &self.plan.order {
@@ -155,7 +156,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The keys of a resource in the order of its records; those that are given stay.
+    /// Returns the keys of a resource in the order of its records. Given keys stay.
     fn keys_of(&self, index: usize) -> Result<Vec<Value>, Finding> {
         let (resource, plan) = self.parts(index);
         let key = resource.key.index();
@@ -192,7 +193,7 @@ impl<'a> Run<'a> {
                     break key;
                 }
                 attempt += 1;
-                // Given keys may lie among those of the format, so that it can run out before its capacity.
+                // Given keys may be keys of the format, which can then run out before its capacity.
                 if u128::from(attempt) > capacity.min(u128::from(u32::MAX)) {
                     return Err(Finding::error(
                         format!("{}.records", plan.path),
@@ -205,7 +206,7 @@ impl<'a> Run<'a> {
         Ok(keys)
     }
 
-    /// The records of one resource, in the order in which they are made.
+    /// Makes the records of one resource, in the order in which they are made.
     fn resource(&mut self, index: usize) -> Result<Vec<Record>, Finding> {
         let (resource, plan) = self.parts(index);
         let size = self.size(index);
@@ -214,7 +215,7 @@ impl<'a> Run<'a> {
             .iter()
             .enumerate()
             .map(|(position, group)| match plan.people() == Some(position) {
-                // Whatever the field with the name is called, the nth person is the same.
+                // The nth person is the same in all domains, whatever the field of the name is called.
                 true if self.owner_of_people(index) != &*resource.qualified => {
                     Streams::new(self.seed, self.owner_of_people(index), "", "cast")
                 }
@@ -308,10 +309,10 @@ impl<'a> Run<'a> {
         Ok(records)
     }
 
-    /// The unique values of given records, so that no made value comes before a given one that equals it.
+    /// Returns the unique values of given records, so that no generated value equals one.
     fn given_taken(&self, index: usize) -> Result<Taken, Finding> {
         let (resource, plan) = self.parts(index);
-        // References count too, as far as what they refer to is made.
+        // References also count if their targets are already made.
         let value = |i: usize, row: &[(usize, Given)], field: usize| -> Result<Option<Value>, Finding> {
             let given = row.iter().find(|(given, _)| *given == field);
             let value = given

@@ -1,4 +1,4 @@
-//! Tables of a resource: values that several fields of a record take from one row.
+//! Owns the tables of a resource: values that several fields of a record take from one row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use diorama_format::Finding;
 /// The tables of a resource.
 #[derive(Default)]
 pub(super) struct Tables {
-    /// Makers of the fields that follow from the first field of a table.
+    /// Makers of the fields that the first field of a table determines.
     followers: HashMap<usize, Maker>,
     /// Descriptions of the first fields that are drawn from a table.
     drawn: HashMap<usize, FieldDoc>,
 }
 
 impl Tables {
-    /// Reads the tables of a resource.
+    /// Parses the tables of a resource.
     pub(super) fn read(
         doc: &ResourceDoc,
         resource: &Resource,
@@ -44,18 +44,18 @@ impl Tables {
         tables
     }
 
-    /// The maker of a field that a table gives.
+    /// Returns the maker of a field that a table determines.
     pub(super) fn maker(&mut self, field: usize) -> Option<Maker> {
         self.followers.remove(&field)
     }
 
-    /// The description of a field that is drawn from a table.
+    /// Returns the description of a field that is drawn from a table.
     pub(super) fn drawn(&self, field: usize) -> Option<&FieldDoc> {
         self.drawn.get(&field)
     }
 }
 
-/// One table while it is read.
+/// A table during its parsing.
 struct Reader<'a> {
     doc: &'a ResourceDoc,
     resource: &'a Resource,
@@ -85,7 +85,7 @@ impl Reader<'_> {
                 "name the fields that it has values of",
             );
         };
-        // What stands in the columns of fields that are none is not looked at.
+        // Stops if a field is invalid, because its column cannot be checked.
         if self.findings.len() > before {
             return;
         }
@@ -98,7 +98,7 @@ impl Reader<'_> {
             let of: HashMap<Value, Value> = keys.iter().cloned().zip(column.iter().cloned()).collect();
             tables.followers.insert(*field, Maker::Row { by: *first, of: Arc::new(of) });
         }
-        // A text that nothing else makes is drawn from the table.
+        // A text without another maker is drawn from the table.
         let name = rows.fields.first().map_or("", String::as_str);
         if let Some(first_doc) =
             self.doc.fields.get(name).filter(|doc| doc.fake.is_none() && doc.values.is_empty())
@@ -109,7 +109,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The field of a column: one that the resource has, and that nothing else makes unless it is the first.
+    /// Returns the field of a column. It must exist, and have no other maker unless it is the first.
     fn field(&mut self, name: &str, place: usize, tables: &Tables) -> Option<FieldId> {
         let at = format!(".fields[{place}]");
         let Some(field) = self.resource.field_named(name) else {
@@ -134,7 +134,7 @@ impl Reader<'_> {
         Some(field)
     }
 
-    /// The values by column.
+    /// Returns the values by column.
     fn columns(&mut self, rows: &RowsDoc, fields: &[usize]) -> Vec<Vec<Value>> {
         let mut columns = vec![Vec::with_capacity(rows.of.len()); fields.len()];
         let mut seen: IndexMap<Value, usize> = IndexMap::new();

@@ -1,4 +1,5 @@
-//! Texts and numbers one at a time, by the names of members: for replies that show what no record holds.
+//! Owns the generation of single texts and numbers by the names of members, for replies whose values no
+//! record holds.
 
 use std::cell::RefCell;
 
@@ -14,26 +15,26 @@ use crate::draw::Streams;
 use crate::english::{capitalised, split_identifier};
 use crate::keys::Code;
 
-/// Groups of the cast: the object's person, and the record's place.
+/// Groups of the bindings: the object's person, and the record's city.
 const PERSON: usize = 0;
 const PLACE: usize = 1;
 
-/// Makes the texts of one object, which are about one person and one place.
+/// Makes the texts of one object, which are about one person and one city.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sampler {
     person: u64,
     place: u64,
-    /// The place that is known.
+    /// The city, if it is known.
     city: Option<&'static City>,
 }
 
 impl Sampler {
-    /// Texts about the person of one seed and the place of another.
+    /// Makes a sampler for the person of one seed and the city of another.
     pub const fn new(person: u64, place: u64) -> Self {
         Self { person, place, city: None }
     }
 
-    /// Sets the texts in a city, or in some city of a country. True when one of that name is known.
+    /// Sets the city by its name, or to a city of the named country. Returns true if the name is known.
     pub fn set_in(&mut self, place: &str) -> bool {
         let city = cities().iter().find(|city| city.name == place).or_else(|| {
             let country = country_named(place)?;
@@ -44,12 +45,13 @@ impl Sampler {
         city.is_some()
     }
 
-    /// The text of a member of this name inside an object of that name, one that fits; nothing where the names say nothing.
+    /// Returns a valid text for a member of this name inside an object of that name, or none if the names
+    /// have no known meaning.
     pub fn text(&self, name: &str, of: &str, seed: u64, fits: &dyn Fn(&str) -> bool) -> Option<String> {
         let words = split_identifier(name);
         let mut draw = Streams::new(seed, "", name, "text").draw(0, 0);
         let within = provider_within(&words, of);
-        // The full name of a place is no person's.
+        // The full name of a location is not a person's name.
         let own = within.filter(|made| {
             words.len() == 2
                 && words.split_last().is_some_and(|(_, before)| is_its_own(before))
@@ -82,7 +84,7 @@ impl Sampler {
         spelt.into_iter().find(|text| fits(text)).map(str::to_owned)
     }
 
-    /// What something is called of which no table knows names: `Porto committee`.
+    /// Returns a name for a thing that no table covers: `Porto committee`.
     fn title(&self, words: &[String], of: &str, seed: u64) -> Option<String> {
         let (last, before) = words.split_last()?;
         let is_title = ["name", "title", "label", "subject", "headline"].contains(&last.as_str());
@@ -94,7 +96,7 @@ impl Sampler {
         Some(capitalised(&format!("{} {thing}", self.city.or_else(drawn)?.name)))
     }
 
-    /// A degree near the place, where the name is that of one.
+    /// Returns a coordinate near the city, if the name is that of a latitude or longitude.
     pub fn coordinate(&self, name: &str, seed: u64) -> Option<f64> {
         let words = split_identifier(name);
         let last = words.last()?.as_str();
@@ -110,15 +112,15 @@ impl Sampler {
     }
 }
 
-/// Two words with a hyphen, as in addresses: always the same ones for a seed.
+/// Returns two words with a hyphen, as in addresses. The seed determines them.
 pub fn slug_of(seed: u64) -> String {
     let mut made = String::new();
     Provider::Slug.write_alone(&mut Streams::new(seed, "", "", "slug").draw(0, 0), &mut made);
     made
 }
 
-/// The provider of made-up values that the name of a member stands for, in whatever service; nothing for words that mean
-/// different things in different ones.
+/// Returns the provider that the name of a member denotes in any service. Returns none for words whose
+/// meaning differs between services.
 ///
 /// ```
 /// use diorama_seeds::materialise::provider_of_member;
@@ -145,16 +147,16 @@ pub fn provider_of_member(name: &str) -> Option<&'static str> {
 }
 
 thread_local! {
-    // The members of one service come again and again.
+    // The members of one service repeat.
     static KNOWN: RefCell<HashMap<Box<str>, Option<&'static str>>> = RefCell::default();
 }
-/// Names whose providers are kept; with one more, all go.
+/// Maximum number of cached names. One more clears the cache.
 const MAX_KNOWN: usize = 8_192;
-/// The longest name whose provider is kept, in bytes.
+/// Maximum length of a cached name in bytes.
 const MAX_KNOWN_BYTES: usize = 64;
 
 fn find_provider(name: &str) -> Option<&'static str> {
-    // `address1` is the first of several.
+    // `address1` is one of several addresses.
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let known = |name: &str| names::of_field(&split_identifier(name)).filter(|_| !is_ambiguous(name));
     let found = known(name).or_else(|| known(bare).filter(|_| bare != name))?;
@@ -162,19 +164,19 @@ fn find_provider(name: &str) -> Option<&'static str> {
         "timezone" => "timezone_of_city",
         "language" | "language_code" => "language_of_country",
         "currency_code" => "currency_of_country",
-        // No table tells which regions the cities lie in.
+        // The tables do not have the regions of the cities.
         "region" => return None,
         other => other,
     })
 }
 
-/// Returns true if a name with these words before it is that of the object itself: `display_name`.
+/// Returns true if a name after these words is that of the object itself: `display_name`.
 fn is_its_own(before: &[String]) -> bool {
     matches!(before, [] | [_])
         && before.iter().all(|word| ["display", "full", "friendly", "short"].contains(&word.as_str()))
 }
 
-/// The provider of a name or of a sentence, by the object that it is of.
+/// Returns the provider of a name or a sentence, by the object around it.
 fn provider_within(words: &[String], of: &str) -> Option<&'static str> {
     let (last, before) = words.split_last()?;
     match last.as_str() {
@@ -192,18 +194,18 @@ fn provider_within(words: &[String], of: &str) -> Option<&'static str> {
     }
 }
 
-/// The provider of what the records of a noun are called in whatever service: as [`provider_of_name`], but for nouns that mean
-/// different things in different ones.
+/// Returns the provider for names of a noun in any service: [`provider_of_name`], or [`ANY_NAME`] if the
+/// meaning of the noun differs between services.
 pub fn provider_of_noun(noun: &str) -> &'static str {
     if is_ambiguous_noun(noun) { ANY_NAME } else { provider_of_name(noun) }
 }
 
-/// Returns true if only people have a member of this name: a first name, an email address.
+/// Returns true if only people have a member of this name. Examples: a first name, an email address.
 pub fn tells_person(name: &str) -> bool {
     matches!(provider_of_member(name), Some("first_name" | "last_name" | "email"))
 }
 
-/// The least and greatest number of a member of this name, and the step between two, where the name says it.
+/// Returns the minimum, the maximum and the step of a member of this name, if the tables have them.
 pub fn range_of_member(name: &str, is_whole: bool) -> Option<[f64; 3]> {
     let words = split_identifier(name);
     let of = |section| numbers::<3>(section, &words);

@@ -1,4 +1,4 @@
-//! People, countries and cities, from the embedded tables.
+//! Owns people, countries and cities, from the embedded tables.
 
 use std::sync::LazyLock;
 
@@ -16,17 +16,17 @@ pub(super) struct Country {
     pub(super) currency: &'static str,
     /// Dialling code, without the `+`.
     pub(super) dial: &'static str,
-    /// Form of the postcode, as a code format.
+    /// Format of the postcode, as a code format.
     pub(super) postcode: &'static str,
-    /// The code of three letters.
+    /// Three-letter code.
     pub(super) long_code: &'static str,
-    /// The code of the language that most people speak.
+    /// Code of the most common language.
     pub(super) language: &'static str,
-    /// Its time zones from west to east, each but the last with the longitude where it ends.
+    /// Time zones from west to east. Each but the last has the longitude of its eastern border.
     zones: &'static str,
 }
 
-/// A city, with its country.
+/// A city with its country.
 #[derive(Debug)]
 pub(super) struct City {
     pub(super) name: &'static str,
@@ -42,13 +42,13 @@ pub(super) struct Person {
     pub(super) last: &'static str,
 }
 
-/// Names that are common together.
+/// Names that occur together.
 struct Group {
     first: Vec<&'static str>,
     last: Vec<&'static str>,
 }
 
-/// Groups, each as often as its weight says.
+/// The groups, each as often as its weight.
 struct People {
     groups: Vec<Group>,
     deal: Vec<usize>,
@@ -76,7 +76,7 @@ static CITIES: LazyLock<Vec<City>> = LazyLock::new(|| {
 static PEOPLE: LazyLock<People> = LazyLock::new(People::read);
 
 impl Country {
-    /// The time zone at a longitude.
+    /// Returns the time zone at a longitude.
     pub(super) fn zone_at(&self, longitude: f64) -> &'static str {
         let zones = self.zones.split(' ').map(|zone| zone.split_once('<').unwrap_or((zone, "")));
         let mut there = zones.filter(|(_, end)| end.parse().map_or(true, |end: f64| longitude < end));
@@ -84,17 +84,17 @@ impl Country {
     }
 }
 
-/// All countries.
+/// Returns all countries.
 pub(super) fn countries() -> &'static [Country] {
     &COUNTRIES
 }
 
-/// All cities.
+/// Returns all cities.
 pub(super) fn cities() -> &'static [City] {
     &CITIES
 }
 
-/// A person.
+/// Draws a person.
 pub(super) fn person(draw: &mut Draw) -> Person {
     let group = draw.pick(&PEOPLE.deal).and_then(|group| PEOPLE.groups.get(*group));
     let name = |names: fn(&Group) -> &Vec<&'static str>, draw: &mut Draw| {
@@ -103,15 +103,15 @@ pub(super) fn person(draw: &mut Draw) -> Person {
     Person { first: name(|group| &group.first, draw), last: name(|group| &group.last, draw) }
 }
 
-/// Cities of a country that worlds are set in, at least.
+/// Minimum number of cities in a country that worlds use as their home.
 pub(super) const LOCAL_CITIES: u64 = 12;
 
-/// How many different persons there are.
+/// Returns the number of different persons.
 pub(super) fn persons() -> u64 {
     PEOPLE.groups.iter().map(|group| (group.first.len() * group.last.len()) as u64).sum()
 }
 
-/// A city, of this country where one is given that has any.
+/// Draws a city, from the given country if it has any.
 pub(super) fn city(draw: &mut Draw, country: Option<&Country>) -> Option<&'static City> {
     let start =
         CITIES.partition_point(|city| country.is_some_and(|country| city.country.code < country.code));
@@ -120,13 +120,13 @@ pub(super) fn city(draw: &mut Draw, country: Option<&Country>) -> Option<&'stati
     draw.pick(there.unwrap_or(&CITIES))
 }
 
-/// The country that a text names: by its name, its code or its code of three letters.
+/// Returns the country with this name, code or three-letter code.
 pub(super) fn country_named(text: &str) -> Option<&'static Country> {
     let is = |known: &str| known.eq_ignore_ascii_case(text);
     COUNTRIES.iter().find(|country| is(country.name) || is(country.code) || is(country.long_code))
 }
 
-/// The country that a time zone is named after, by its city.
+/// Returns the country of the city that gives a time zone its name.
 pub(super) fn country_of_zone(zone: &str) -> Option<&'static Country> {
     let place = zone.rsplit('/').next()?.replace('_', " ");
     CITIES.iter().find(|city| city.name == place).map(|city| city.country)
@@ -148,8 +148,8 @@ impl People {
                 _ => people.groups.push(Group { first: Vec::new(), last: Vec::new() }),
             }
         }
-        // These locales of the `fake` crate have modern names in Latin script; its others are in other scripts or
-        // hold sample names ("Mustermann"), for which the table has its own.
+        // These locales of the `fake` crate have modern names in Latin script. Its others have other scripts
+        // or sample names ("Mustermann"), so the table replaces them.
         people.add::<FR_FR>(2, "Agrippine, Aimable, Cochet, Gay, Lachaud, Laporte, Pépin, Uriel, Zéphirin");
         people.add::<IT_IT>(2, "Dalla");
         people.add::<NL_NL>(2, "");
@@ -165,7 +165,7 @@ impl People {
                 names.iter().copied().filter(|name| !without.contains(name) && !shouted(name)).collect();
             kept.sort_unstable();
             kept.dedup();
-            // Their places are kept, for what is drawn by place.
+            // The positions stay the same, because draws go by position.
             for at in 1..kept.len() {
                 kept[at] = kept[at].trim_matches(|c: char| !c.is_alphabetic());
                 if mistyped(kept[at]) {
@@ -179,12 +179,12 @@ impl People {
     }
 }
 
-/// A few names of the locales are in capitals.
+/// Returns true for the few names in capitals.
 fn shouted(name: &str) -> bool {
     name.chars().skip(1).all(|character| !character.is_lowercase())
 }
 
-/// A few others begin with two of them, or hold a quotation mark.
+/// Returns true for the few names that begin with two capitals or hold a quotation mark.
 fn mistyped(name: &str) -> bool {
     let capitals = name.chars().take_while(|character| character.is_uppercase()).count();
     capitals > 1

@@ -19,12 +19,12 @@ fn made(text: &str, seed: u64) -> Result<Materialised, Report> {
     source(text)?.materialise(seed)
 }
 
-/// A world of one domain with these resources, as YAML in flow style.
+/// Returns a world of one domain with these resources, as YAML in flow style.
 fn of(resources: &str) -> String {
     format!("world: 1\nname: test\nclock: 2026-03-02T09:00\nresources: {{{resources}}}\n")
 }
 
-/// The records as lines, one resource after the other.
+/// Returns the records as lines, one resource after the other.
 fn shown(made: &Materialised) -> String {
     let mut lines = String::new();
     for resource in &made.world.resources {
@@ -44,7 +44,7 @@ fn shown(made: &Materialised) -> String {
     lines
 }
 
-/// The values of one field, in the order of keys.
+/// Returns the values of one field in the order of keys.
 fn column(made: &Materialised, resource: &str, field: &str) -> Vec<Value> {
     let resource = made.world.resource(made.world.resource_named(resource).unwrap());
     let field = resource.field_named(field).unwrap().index();
@@ -56,8 +56,8 @@ fn refusal(resources: &str) -> String {
     made(&of(resources), 1).map(|made| shown(&made)).unwrap_err().to_string()
 }
 
-/// The written document is read back as the same records, which proves that types, limits, uniqueness and references
-/// hold, because reading checks them.
+/// Checks that the written document parses to the same records. Parsing checks types, limits, uniqueness and
+/// references.
 fn holds(made: &Materialised) {
     let (doc, read) = match world::load("made.json", made.canonical.as_bytes()) {
         Ok(read) => read,
@@ -113,7 +113,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
     let keys =
         |made: &Materialised| column(made, "visit", "visit_id").into_iter().collect::<BTreeSet<Value>>();
     assert!(keys(&first).is_disjoint(&keys(&other)), "keys follow from the seed");
-    // A document that is materialised already stays as it is, whatever the seed.
+    // A document that is already materialised stays unchanged for any seed.
     let kept = materialised(&doc, 99).unwrap();
     assert_eq!(kept.canonical, first.canonical);
     assert_eq!((kept.world.hash.as_ref(), shown(&kept)), (Some(&first.hash), shown(&first)));
@@ -183,7 +183,7 @@ fn uniqueness_is_kept_to_the_last_value() {
     for seed in 0..10 {
         holds(&made(&full, seed).unwrap());
     }
-    // Values that fit the field's name are used only if there are enough of them.
+    // Values for the field's name are used only if there are enough of them.
     let sizes = |unique: bool| {
         let part =
             format!("part: {{key: id, records: 40, fields: {{size: {{type: string, unique: {unique}}}}}}}");
@@ -301,7 +301,7 @@ fn references_to_the_own_resource_make_a_forest_where_they_may_be_missing() {
 
 #[test]
 fn lists_of_lists_are_bounded() {
-    // The type gives no number of items: the innermost lists have one.
+    // The type gives no number of items, so the innermost lists have one.
     let nested = |levels: usize, of: &str| {
         format!("{}{of}{}", "{type: list, items: ".repeat(levels), "}".repeat(levels))
     };
@@ -333,9 +333,9 @@ fn worlds_that_give_all_records_have_others_as_alternates() {
     };
     let named = alternates(", fake: person_name");
     assert!(named.len() > 2 && named.iter().any(|(name, _)| name.as_str() == Some("Orla Fitz")));
-    // Nothing tells what a room is called but the rooms there are.
+    // Only the given rooms show which names rooms have.
     assert!(named.iter().all(|(_, room)| ["blue", "red"].contains(&room.as_str().unwrap())));
-    // A name that cannot be made up is one of those there are.
+    // A name that cannot be generated is one of the given names.
     assert_eq!(alternates(", fake: {provider: pick, of: [Orla Fitz, Ruth Ade]}").len(), 2);
 }
 
@@ -394,7 +394,7 @@ fn rows_give_values_that_go_together() {
         "String(\"Wind\") String(\"power\") String(\"kWh\") Integer(3)",
     ];
     assert_eq!(of_names(&with_rows), expect.map(str::to_owned).into());
-    // The draws are those of the values themselves.
+    // The values are drawn as they would be without a table.
     let picked = tariff("records: 3")
         .replace("unique: true", "unique: true, fake: {provider: pick, of: [Wind, Hearth, Moor]}");
     let picked = picked.replace("records: 3, records: 3", "records: 3");
@@ -415,7 +415,7 @@ fn rows_that_do_not_fit_are_refused() {
         "{fields: [name, size], of: [[A, 1], [A, 2]]}",
         "rows[0].of[1]: found the first value of row 0 a second time",
     );
-    // A value of another type is not found a second time.
+    // A value of another type is reported only once.
     let found = refusal(
         "plan: {key: id, fields: {size: {type: integer}, name: {type: string}}, rows: [{fields: [size, name], of: [[1, A], [x, B]]}], records: 2}",
     );
@@ -444,7 +444,7 @@ fn private_fields_serve_the_making_alone() {
     };
     let (open, private) = (made(&text(""), 2).unwrap(), made(&text(", private: true"), 2).unwrap());
     holds(&private);
-    // The other values are the same: each venue has one show a day.
+    // The other values stay the same: each venue has one show a day.
     let numbers = column(&private, "show", "number");
     assert_eq!(numbers, column(&open, "show", "number"));
     assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 9);

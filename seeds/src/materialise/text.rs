@@ -1,4 +1,4 @@
-//! Providers of text: names, addresses, codes, titles, sentences.
+//! Owns the providers of text: names, addresses, codes, titles, sentences.
 
 use fake::Fake;
 use fake::faker::internet::en::UserAgent;
@@ -11,7 +11,7 @@ use crate::draw::Draw;
 use crate::english::fold;
 use crate::keys::Code;
 
-/// Addresses at names that are reserved for examples (RFC 2606), so that no mail can reach anyone.
+/// Domains that are reserved for examples (RFC 2606), so that no mail can reach a person.
 const MAIL_HOSTS: [&str; 8] = [
     "example.com",
     "example.org",
@@ -24,22 +24,22 @@ const MAIL_HOSTS: [&str; 8] = [
 ];
 
 impl Provider {
-    /// The provider of a name: built in, or a rule of the grammar.
+    /// Returns the provider with this name: a built-in one, or a rule of the grammar.
     pub(super) fn named(name: &str) -> Option<Self> {
         Self::built_in(name).or_else(|| RuleId::named(name).map(Self::Rule))
     }
 
-    /// All names.
+    /// Returns all names.
     pub(super) fn all_names() -> impl Iterator<Item = &'static str> {
         Self::names().chain(RuleId::names())
     }
 
-    /// True when the text is about the record's person.
+    /// Returns true if the text is about the record's person.
     pub(super) const fn is_personal(self) -> bool {
         matches!(self, Self::PersonName | Self::FirstName | Self::LastName | Self::Username | Self::Email)
     }
 
-    /// True when the text is about the record's place.
+    /// Returns true if the text is about the record's city.
     pub(super) const fn is_local(self) -> bool {
         matches!(
             self,
@@ -58,12 +58,12 @@ impl Provider {
         )
     }
 
-    /// True when the text follows from the record's place and names none.
+    /// Returns true if the record's city determines the text, but the text does not name the city.
     pub(super) const fn follows_place(self) -> bool {
         matches!(self, Self::Phone | Self::CurrencyOfCountry | Self::LanguageOfCountry | Self::TimezoneOfCity)
     }
 
-    /// Appends text that fits the record: its person, its place.
+    /// Appends text that fits the record's person and city.
     pub(super) fn write(self, cast: &mut Cast<'_>, group: usize, draw: &mut Draw, out: &mut String) {
         match self {
             _ if self.is_personal() => {
@@ -94,7 +94,7 @@ impl Provider {
         }
     }
 
-    /// Appends text that is set in this place, as part of a longer one.
+    /// Appends text for this city, as part of a longer text.
     pub(super) fn write_at(self, place: Setting, draw: &mut Draw, out: &mut String) {
         match (self, place) {
             (Self::City | Self::LocalCity, Some(city)) => out.push_str(city.name),
@@ -104,7 +104,7 @@ impl Provider {
         }
     }
 
-    /// Appends text that stands alone.
+    /// Appends text that is independent of a record.
     pub(super) fn write_alone(self, draw: &mut Draw, out: &mut String) {
         match self {
             Self::PersonName | Self::FirstName | Self::LastName | Self::Username | Self::Email => {
@@ -154,7 +154,7 @@ impl Provider {
                 out.push_str([".example", ".example.com", ".example.org"][draw.index(3)]);
             }
             Self::Ip => {
-                // Networks that nobody on the internet has: private ones, and those kept for documents (RFC 5737).
+                // Private networks, and networks that are reserved for documentation (RFC 5737).
                 let network = ["192.0.2.", "198.51.100.", "203.0.113."].get(draw.index(8));
                 match network {
                     Some(network) => out.push_str(&format!("{network}{}", 1 + draw.below(254))),
@@ -206,7 +206,7 @@ impl Provider {
         }
     }
 
-    /// About how many different texts there are.
+    /// Returns about the number of different texts.
     pub(super) fn capacity(self) -> u64 {
         match self {
             Self::PersonName | Self::Username | Self::Email => tables::persons(),
@@ -246,25 +246,25 @@ impl Provider {
     }
 }
 
-/// The address of a person whose full name stands in another field.
+/// Appends the address of a person whose full name is in another field.
 pub(super) fn email_from(name: &str, draw: &mut Draw, out: &mut String) {
     let (first, last) = name_parts(name);
     email(first, last, draw, out);
 }
 
-/// The user name of such a person.
+/// Appends the user name of a person whose full name is in another field.
 pub(super) fn username_from(name: &str, draw: &mut Draw, out: &mut String) {
     let (first, last) = name_parts(name);
     username_of(first, last, draw, out);
 }
 
-/// A coordinate in the neighbourhood of a city's centre, to four decimals.
+/// Returns a coordinate near a city's centre, with four decimals.
 pub(super) fn near(centre: f64, draw: &mut Draw) -> f64 {
     let shifted = centre + draw.between(-400, 400) as f64 / 10_000.0;
     (shifted * 10_000.0).round() / 10_000.0
 }
 
-/// Lower-case ASCII letters and digits of a text, words joined by `joint`.
+/// Returns the text in lower-case ASCII letters and digits, with `joint` between words.
 pub(super) fn slug(text: &str, joint: char) -> String {
     let mut slug = String::with_capacity(text.len());
     let mut gap = false;
@@ -282,7 +282,7 @@ pub(super) fn slug(text: &str, joint: char) -> String {
     slug
 }
 
-/// Titles are no part of an address; of what is left, the first and the last word count.
+/// Returns the first and the last word of a name, without titles.
 fn name_parts(name: &str) -> (&str, &str) {
     let mut words = name.split_whitespace().filter(|word| !word.ends_with('.'));
     let first = words.next().unwrap_or("user");
@@ -326,12 +326,12 @@ fn phone(country: Option<&Country>, draw: &mut Draw, out: &mut String) {
     out.push('+');
     out.push_str(dial);
     let first = char::from(b'2' + draw.below(8) as u8);
-    // Numbers with 555 are not given out in North America.
+    // North America does not assign numbers with 555.
     let form = if dial == "1" { format!(" {first}## 555 0###") } else { format!(" {first}## ### ###") };
     out.push_str(&Code::parse(&form).write(draw));
 }
 
-/// An ISBN-13 of an English-language or a German publisher, with its check digit.
+/// Appends an ISBN-13 of an English-language or a German publisher, with its check digit.
 fn isbn(draw: &mut Draw, out: &mut String) {
     let forms = ["978-0-2#-######-", "978-0-5##-#####-", "978-1-86###-###-", "978-3-45#-#####-"];
     let text = Code::parse(forms[draw.index(forms.len())]).write(draw);
@@ -340,7 +340,7 @@ fn isbn(draw: &mut Draw, out: &mut String) {
     out.push_str(&format!("{text}{}", (10 - sum % 10) % 10));
 }
 
-/// The country, its form as a code format: the lengths are right, and the check digits hold.
+/// Appends an IBAN of the right length with valid check digits. Each country has a code format.
 fn iban(draw: &mut Draw, out: &mut String) {
     const FORMS: [(&str, &str); 8] = [
         ("DE", "##################"),

@@ -1,4 +1,4 @@
-//! The value of one field in one record.
+//! Owns the value of one field in one record.
 
 use std::collections::HashMap;
 
@@ -19,40 +19,40 @@ use crate::value::{Date, Decimal, Instant, Time, Value, nfc};
 pub(super) struct Making<'a> {
     pub(super) world: &'a World,
     pub(super) clock: Clock<'a>,
-    /// Its resource.
+    /// Index of its resource.
     pub(super) resource: usize,
-    /// Its number.
+    /// Number of the record.
     pub(super) n: u64,
-    /// Its place among the records of one parent, else its number.
+    /// Position among the records of one parent, otherwise its number.
     pub(super) position: u64,
     /// Keys by resource, in the order in which records are made.
     pub(super) keys: &'a [Vec<Value>],
     pub(super) done: &'a Done<'a>,
     /// The values so far.
     pub(super) values: Vec<Value>,
-    /// Items of lists that were drawn so far, those included that a list already had.
+    /// Number of list items drawn so far, including duplicates.
     pub(super) items_drawn: u32,
     pub(super) cast: Cast<'a>,
 }
 
-/// The content of a field that has no value.
+/// Returns the content of a field without a value.
 pub(super) fn missing(field: &Field) -> Value {
     if field.optional { Value::Absent } else { Value::Null }
 }
 
-/// True when another draw gives another value although the record's person stays.
+/// Returns true if another draw gives another value although the record's person stays the same.
 pub(super) fn varies_alone(maker: &Maker) -> bool {
     matches!(maker, Maker::Text(Provider::Email | Provider::Username) | Maker::FromName { .. })
 }
 
-/// Items of lists that are drawn for one record: lists of lists multiply.
+/// Maximum number of list items drawn for one record. Nested lists multiply.
 const MAX_ITEMS_DRAWN: u32 = 200_000;
 
-/// A finite set of values is listed up to this size.
+/// Maximum size of a finite set of values that is listed.
 const MOST_LISTED: u64 = 100_000;
 
 impl Making<'_> {
-    /// A value that the field may hold.
+    /// Makes a value that the field may hold.
     pub(super) fn value(
         &mut self,
         maker: &Maker,
@@ -179,7 +179,8 @@ impl Making<'_> {
         })
     }
 
-    /// How a record is rated: 0 badly, 1 so so, 2 well, or not at all.
+    /// Returns the rating of a record in three steps: 0 for low, 1 for middle, 2 for high. A missing rating
+    /// counts as high.
     fn mood(&self, rating: usize) -> usize {
         let rated = self.values.get(rating).and_then(Value::as_f64);
         let limits = self.world.resources.get(self.resource).and_then(|resource| resource.fields.get(rating));
@@ -191,7 +192,7 @@ impl Making<'_> {
         }
     }
 
-    /// The value of another field and this many seconds.
+    /// Returns the value of another field plus this many seconds.
     fn after(&self, field: usize, shift: i64, schema: &Schema) -> Value {
         match self.values.get(field) {
             Some(Value::Date(date)) => {
@@ -200,7 +201,7 @@ impl Making<'_> {
             }
             Some(Value::DateTime(instant)) => Value::DateTime(Instant(instant.0.saturating_add(shift))),
             Some(Value::Time(time)) => Value::Time(Time((i64::from(time.0) + shift).clamp(0, 86_340) as u32)),
-            // The other has no value, so that there is nothing to come after.
+            // The other field has no value, so the shift starts at the current time.
             _ => {
                 let moment = Instant(self.clock.now.0.saturating_add(shift));
                 match schema.kind {
@@ -212,7 +213,7 @@ impl Making<'_> {
         }
     }
 
-    /// The value in the row that a field chooses.
+    /// Returns the value in the row that a field selects.
     fn row(&self, by: usize, of: &HashMap<Value, Value>) -> Result<Value, Fault> {
         match self.values.get(by) {
             Some(key) if !key.is_missing() => match of.get(key) {
@@ -226,7 +227,7 @@ impl Making<'_> {
         }
     }
 
-    /// The number of the record among those of its parent, or of its resource.
+    /// Returns the number of the record among those of its parent, or of its resource.
     fn place(&self, start: i64, schema: &Schema) -> Value {
         let place = start.saturating_add_unsigned(self.position);
         match schema.kind {
@@ -252,7 +253,7 @@ impl Making<'_> {
                         text.push_str(&value.to_text(self.clock.zone));
                     }
                 }
-                // A second name or city in one text is another one.
+                // A provider that repeats within one text is independent of the record's person and city.
                 Piece::Provider(provider) if used.contains(provider) => provider.write_alone(draw, &mut text),
                 Piece::Provider(provider) => {
                     used.push(*provider);
@@ -263,7 +264,7 @@ impl Making<'_> {
         Ok(Value::String(nfc(text.trim())))
     }
 
-    /// A record of the target: not one that the record refers to already, where there is a choice.
+    /// Draws a record of the target. If possible, it avoids records to which this record already refers.
     fn reference(&self, target: ResourceId, plan: &FieldPlan, draw: &mut Draw) -> Result<Value, Fault> {
         let own = target.index() == self.resource;
         let all = self.keys.get(target.index()).map_or(&[][..], Vec::as_slice);
@@ -285,7 +286,7 @@ impl Making<'_> {
         Ok(key.clone())
     }
 
-    /// Distinct items, as many as drawn where there are so many.
+    /// Draws distinct items, up to the drawn number.
     fn list(
         &mut self,
         of: &Maker,
@@ -320,7 +321,7 @@ impl Making<'_> {
             let made = self.draw(of, item, plan, draw);
             let value = match made {
                 Ok(value) => self.fit(value, item)?,
-                // No record to refer to: the list stays empty where it may.
+                // No target exists, so the list stays empty if that is allowed.
                 Err(_) if min == 0 => break,
                 Err(error) => return Err(error),
             };
@@ -332,7 +333,7 @@ impl Making<'_> {
         Ok(Value::List(items.into()))
     }
 
-    /// The value in the schema's type, within its limits.
+    /// Returns the value in the schema's type, within its limits.
     fn fit(&self, value: Value, schema: &Schema) -> Result<Value, Fault> {
         if value.is_missing() {
             return if schema.nullable {
@@ -385,7 +386,7 @@ impl Making<'_> {
         )
     }
 
-    /// About how many different values a maker has.
+    /// Returns about the number of different values of a maker.
     pub(super) fn capacity(&self, maker: &Maker) -> u64 {
         match maker {
             Maker::Text(provider) => provider.capacity(),
@@ -411,7 +412,7 @@ impl Making<'_> {
         }
     }
 
-    /// All values of a maker, where they are few.
+    /// Returns all values of a maker, if they are few.
     pub(super) fn all(&self, maker: &Maker) -> Option<Vec<Value>> {
         match maker {
             Maker::Pick { of, .. } | Maker::Deal(of) => Some(of.clone()),
@@ -449,17 +450,17 @@ fn on_grid(min: i64, max: i64, step: i64, draw: &mut Draw) -> i64 {
     min.wrapping_add_unsigned(draw.below(places.saturating_add(1)).wrapping_mul(step.unsigned_abs()))
 }
 
-/// A whole amount, or one that ends as prices in shops do.
+/// Returns a whole price, or one with a usual ending of shop prices.
 fn price(min: i64, max: i64, scale: u8, draw: &mut Draw) -> i64 {
     let unit = 10_i64.pow(u32::from(scale.min(9)));
-    // Of two draws the lower: there are more cheap things than dear ones.
+    // It takes the lower of two draws, because cheap things are more frequent.
     let whole =
         draw.between(min / unit, max / unit).min(draw.between(min / unit, max / unit)).saturating_mul(unit);
     let cents = [0, 0, 50, 90, 95, 99][draw.index(6)];
     whole.saturating_add(cents * unit / 100).clamp(min, max)
 }
 
-/// At most so many characters, cut between words where there are several.
+/// Returns at most `max` characters, cut between words if there are several.
 fn shortened(text: &str, max: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(max) else { return text };
     let cut = &text[..end];

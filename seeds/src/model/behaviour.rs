@@ -1,4 +1,4 @@
-//! Effects of calls: kinds of behaviour, with their queries, checks and changes.
+//! Owns the effects of calls: kinds of behaviour, with their queries, checks and changes.
 
 use super::ids::{FieldId, ParameterId, ResourceId};
 use crate::doc::{Comparison, PageStyle};
@@ -6,228 +6,229 @@ use crate::expr::node::{Expr, Slot};
 use crate::task::RefusalClass;
 use crate::value::Str;
 
-/// The effect of a call: bindings, then the kind's look-ups, then checks, then changes, then the reply.
+/// The effect of a call, in this order: bindings, look-ups of the kind, checks, changes, reply.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
     /// The kind.
     pub kind: BehaviourKind,
-    /// `let` names, in order. They see `record` (where the kind has one), `me`, arguments and earlier names.
+    /// `let` names in order. They see `record` (if the kind has one), `me`, arguments and earlier names.
     pub bindings: Vec<(Slot, Expr)>,
-    /// Checks in order.
+    /// Checks, in order.
     pub require: Vec<Require>,
-    /// The rules of the domain's policy that govern it. Only the shadow of a world refuses by them, each with its rule's name as the
-    /// message.
+    /// Rules of the domain's policy that govern the call. Only [`World::shadow`](super::World::shadow)
+    /// enforces them, with the name of the rule as the message.
     pub rules: Vec<Require>,
-    /// The rules of the domain's policy by which the user must have said yes to it.
+    /// Rules of the domain's policy that require the user's consent to the call.
     pub confirms: Vec<Confirm>,
     /// Further changes.
     pub also: Vec<Effect>,
-    /// The field that keeps the body of the request.
+    /// Field that stores the request body.
     pub keep: Option<FieldId>,
-    /// A record that is to be changed and not there is made.
+    /// True if a change of a missing record makes it.
     pub upsert: bool,
-    /// Records are made of the items of a list.
+    /// List whose items become records.
     pub each: Option<Each>,
 }
 
-/// A rule of a policy by which the user must have said yes to a call.
+/// A policy rule that requires the user's consent to a call.
 #[derive(Clone, Debug)]
 pub struct Confirm {
-    /// The name of the rule.
+    /// Name of the rule.
     pub rule: Str,
-    /// The calls that need no yes.
+    /// Condition for calls that need no consent.
     pub exempt: Expr,
-    /// The values that the user must hear, each with its noun.
+    /// Values that the user must be told, each with its noun.
     pub state: Vec<(Str, Expr)>,
 }
 
-/// Where the bodies of several records come from.
+/// Source of the bodies of several records.
 #[derive(Clone, Debug)]
 pub struct Each {
-    /// The argument that is a list of them.
+    /// Parameter that holds the list of bodies.
     pub parameter: ParameterId,
-    /// The records for which this holds, and that the list does not name, go.
+    /// Condition for records that are deleted unless the list names them.
     pub instead_of: Option<Expr>,
 }
 
 /// The kinds of behaviour, version 1.
 #[derive(Clone, Debug)]
 pub enum BehaviourKind {
-    /// One record by key; 404 when there is none.
+    /// Returns one record by key, or 404.
     Get {
-        /// Of this resource.
+        /// Resource of the record.
         resource: ResourceId,
-        /// Its key; `None` for a singleton.
+        /// Key of the record, or `None` for a singleton.
         key: Option<Expr>,
     },
-    /// The one record whose fields equal the arguments (strings: any case, trimmed); 404 or 409 otherwise.
+    /// Returns the one record whose fields equal the arguments, otherwise 404 or 409. Strings compare without
+    /// case and outer white space.
     Lookup {
-        /// Of this resource.
+        /// Resource of the record.
         resource: ResourceId,
-        /// Field and argument.
+        /// Fields with their arguments.
         by: Vec<(FieldId, ParameterId)>,
     },
-    /// Records that pass, in order, in pages.
+    /// Returns the matching records in order and in pages.
     List(Query),
-    /// A new record.
+    /// Makes a record.
     Create {
-        /// Of this resource.
+        /// Resource of the record.
         resource: ResourceId,
         /// Field values: arguments by name, then `set`.
         set: Vec<(FieldId, Setter)>,
     },
-    /// All settable fields are replaced: those in `set` get their value, the others their default or absence.
+    /// Replaces all settable fields. Those in `set` get their value, the others their default or absence.
     Replace {
-        /// Of this resource.
+        /// Resource of the record.
         resource: ResourceId,
-        /// Its key.
+        /// Key of the record.
         key: Option<Expr>,
         /// Field values.
         set: Vec<(FieldId, Setter)>,
     },
-    /// Given fields change.
+    /// Changes the given fields.
     Patch {
-        /// Of this resource.
+        /// Resource of the record.
         resource: ResourceId,
-        /// Its key.
+        /// Key of the record.
         key: Option<Expr>,
-        /// Field values; an argument that is not given leaves its field alone.
+        /// Field values. An absent argument leaves its field unchanged.
         set: Vec<(FieldId, Setter)>,
     },
-    /// A record goes.
+    /// Deletes a record.
     Delete {
-        /// Of this resource.
+        /// Resource of the record.
         resource: ResourceId,
-        /// Its key.
+        /// Key of the record.
         key: Option<Expr>,
     },
-    /// Checks and effects.
+    /// Performs checks and effects.
     Action {
-        /// The record acted on (404 when there is none), or no record.
+        /// Record of the call, if any. A missing record is 404.
         target: Option<(ResourceId, Option<Expr>)>,
     },
-    /// The members of an ordered list of references, in the list's order unless sorted.
+    /// Returns the members of an ordered list of references, in the list's order unless sorted.
     Members {
-        /// The resource that has the list.
+        /// Resource of the holder, which has the list.
         resource: ResourceId,
         /// The list field.
         field: FieldId,
-        /// The key of the record that has the list.
+        /// Key of the holder.
         key: Option<Expr>,
-        /// Condition, order and paging over the members.
+        /// Condition, order and paging of the members.
         query: Query,
     },
-    /// Puts members into the list; a member that is there already is 409.
+    /// Adds members to the list. An existing member is 409.
     AddMembers {
-        /// The resource that has the list.
+        /// Resource of the holder, which has the list.
         resource: ResourceId,
         /// The list field.
         field: FieldId,
-        /// The key of the record that has the list.
+        /// Key of the holder.
         key: Option<Expr>,
-        /// The member's key, or a list of keys.
+        /// Key of the member, or a list of keys.
         member: ParameterId,
-        /// Position from 0; the end by default.
+        /// Position from 0. The default is the end.
         position: Option<ParameterId>,
     },
-    /// Takes members out; one that is not there is 404.
+    /// Removes members from the list. A missing member is 404.
     RemoveMembers {
-        /// The resource that has the list.
+        /// Resource of the holder, which has the list.
         resource: ResourceId,
         /// The list field.
         field: FieldId,
-        /// The key of the record that has the list.
+        /// Key of the holder.
         key: Option<Expr>,
-        /// The member's key, or a list of keys.
+        /// Key of the member, or a list of keys.
         member: ParameterId,
     },
-    /// A computed reply.
+    /// Returns a computed reply.
     Compute(Vec<(Str, Expr)>),
-    /// Measures by group.
+    /// Returns measures by group.
     Aggregate {
-        /// Which records.
+        /// The records to measure.
         query: Query,
-        /// The field that makes the groups; one group of all without it.
+        /// Field that defines the groups. Without it, all records form one group.
         group_by: Option<FieldId>,
-        /// Output name, kind, field.
+        /// Name in the reply, with the measure.
         measures: Vec<(Str, Measure)>,
     },
-    /// Checks name and secret, issues a token. Replies `{token, expires_at}`.
+    /// Checks name and secret, and issues a token. The reply is `{token, expires_at}`.
     SignIn {
-        /// The argument with the name.
+        /// Argument that holds the name.
         login: ParameterId,
-        /// The argument with the secret.
+        /// Argument that holds the secret.
         secret: ParameterId,
     },
-    /// Ends the token.
+    /// Revokes the token.
     SignOut,
 }
 
-/// Where a field's new value comes from.
+/// Source of a field's new value.
 #[derive(Clone, Debug)]
 pub enum Setter {
-    /// The argument.
+    /// An argument of the call.
     Argument(ParameterId),
     /// An expression.
     Expr(Expr),
 }
 
-/// Which records, in which order, which of them.
+/// Selection, order and paging of records.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Of this resource.
+    /// Resource of the records.
     pub resource: ResourceId,
     /// Filters by argument.
     pub filters: Vec<Filter>,
-    /// Over [`Slot::ITEM`].
+    /// Condition over [`Slot::ITEM`].
     pub condition: Option<Expr>,
     /// Fixed or default order.
     pub sort: Option<Sort>,
-    /// The parameter by which callers choose the order, and the fields they may choose.
+    /// Parameter for the order, and the fields that it allows.
     pub sort_parameter: Option<(ParameterId, Vec<FieldId>)>,
-    /// Paging; everything in one reply without it (at most 1,000).
+    /// Paging. Without it, one reply has all records, at most 1,000.
     pub page: Option<Page>,
 }
 
-/// A filter; without its argument it passes everything.
+/// A filter. Without its argument it passes all records.
 #[derive(Clone, Debug)]
 pub struct Filter {
-    /// The argument.
+    /// Argument of the filter.
     pub parameter: ParameterId,
-    /// The comparison.
+    /// Comparison of the filter.
     pub test: FilterTest,
 }
 
 /// The comparison of a filter.
 #[derive(Clone, Debug)]
 pub enum FilterTest {
-    /// A field with the argument.
+    /// Compares a field with the argument.
     Compare(FieldId, Comparison),
-    /// Words of the argument with the words of these fields.
+    /// Compares the words of the argument with the words of these fields.
     Text(Vec<FieldId>),
 }
 
 /// An order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// By this field; ties by key.
+    /// Field to sort by. The key decides ties.
     pub field: FieldId,
-    /// Greatest first.
+    /// True if the greatest value comes first.
     pub descending: bool,
 }
 
-/// Paging.
+/// Configuration of paging.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// How pages are named.
+    /// Way in which pages are addressed.
     pub style: PageStyle,
-    /// Items on a page by default.
+    /// Default number of items on a page.
     pub size: u32,
-    /// The number of the first page.
+    /// Number of the first page.
     pub first: u8,
-    /// The parameter with page number, offset or cursor.
+    /// Parameter for the page number, the offset or the cursor.
     pub parameter: ParameterId,
-    /// The parameter with the page size.
+    /// Parameter for the page size.
     pub limit: Option<ParameterId>,
 }
 
@@ -242,70 +243,70 @@ pub enum Measure {
     Max(FieldId),
 }
 
-/// A check.
+/// A check of a call.
 #[derive(Clone, Debug)]
 pub struct Require {
-    /// Must hold.
+    /// Condition that must hold.
     pub that: Expr,
-    /// Status when it does not.
+    /// HTTP status if the condition does not hold.
     pub status: u16,
-    /// The classes of refusal that it is then, by meaning and by the status.
+    /// Classes of the refusal, by meaning and by status.
     pub reasons: Vec<RefusalClass>,
-    /// Message when it does not.
+    /// Message if the condition does not hold.
     pub message: Str,
 }
 
 /// A change to records.
 #[derive(Clone, Debug)]
 pub struct Effect {
-    /// Happens only when this holds.
+    /// Condition for the effect, if any.
     pub when: Option<Expr>,
-    /// Of this resource.
+    /// Resource of the records.
     pub resource: ResourceId,
-    /// What.
+    /// The change.
     pub change: Change,
 }
 
 /// The change of an effect.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Makes a record; `name` is the slot under which later expressions see it.
+    /// Makes a record.
     Create {
         /// Field values.
         set: Vec<(FieldId, Expr)>,
-        /// Slot of the new record.
+        /// Slot in which later expressions see the new record.
         name: Option<Slot>,
     },
     /// Changes records.
     Update {
-        /// Which.
+        /// The records to change.
         which: Which,
         /// Field values.
         set: Vec<(FieldId, Expr)>,
     },
     /// Deletes records.
     Delete {
-        /// Which.
+        /// The records to delete.
         which: Which,
     },
 }
 
-/// Which records an effect changes.
+/// The records of an effect.
 #[derive(Clone, Debug)]
 pub enum Which {
-    /// The one with this key; none is 404.
+    /// The record with this key. A missing record is 404.
     Key(Expr),
-    /// All for which this holds, over [`Slot::ITEM`], in key order.
+    /// All records for which a condition over [`Slot::ITEM`] holds, in key order.
     Where {
         /// The condition.
         condition: Expr,
-        /// An index that narrows the candidates.
+        /// Index that narrows the candidates.
         index: Option<(FieldId, Expr)>,
     },
 }
 
 impl BehaviourKind {
-    /// The resource whose records a reply shows, one or a list of them. Nothing where it shows something else.
+    /// Returns the resource whose records a reply shows, as one record or a list. Other replies have none.
     pub const fn shown(&self) -> Option<ResourceId> {
         match self {
             Self::Get { resource, .. }

@@ -1,4 +1,4 @@
-//! Positions in a world.
+//! Owns the positions that identify parts of a world.
 
 macro_rules! position {
     ($(#[$doc:meta])* $name:ident) => {
@@ -6,7 +6,7 @@ macro_rules! position {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub struct $name(pub u16);
         impl $name {
-            /// The position as an index.
+            /// Returns the position as an index.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

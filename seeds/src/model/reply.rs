@@ -1,4 +1,4 @@
-//! Shapes of replies.
+//! Owns the shapes of replies.
 
 use super::behaviour::Sort;
 use super::ids::{FieldId, ResourceId};
@@ -9,19 +9,19 @@ use crate::value::{Str, Value};
 /// The shape of a reply.
 #[derive(Clone, Debug)]
 pub struct Reply {
-    /// Status of success.
+    /// HTTP status of a success.
     pub status: u16,
-    /// Status where an upsert makes the record.
+    /// HTTP status if an upsert makes the record.
     pub made: Option<u16>,
     /// The members of each record.
     pub members: Vec<Member>,
-    /// Lists: the array's name; empty when the array is the whole body.
+    /// Name of a list's array. It is empty if the array is the whole body.
     pub items: Str,
-    /// Lists: the name of the count of all matches; empty leaves it out.
+    /// Name of a list's total count. It is empty if the reply omits it.
     pub total: Str,
-    /// Lists: names of paging members.
+    /// Names of a list's paging members.
     pub paging: Vec<(PagingMember, Str)>,
-    /// The body goes under this name.
+    /// Name of the member around the body.
     pub envelope: Option<Str>,
     /// Members from expressions, beside the list or record.
     pub with: Vec<(Str, Expr)>,
@@ -30,18 +30,18 @@ pub struct Reply {
 /// A member of a reply object.
 #[derive(Clone, Debug)]
 pub struct Member {
-    /// Output name.
+    /// Name in the reply.
     pub name: Str,
-    /// Where its value comes from.
+    /// Source of its value.
     pub source: Source,
 }
 
-/// Where a reply member's value comes from.
+/// Source of a reply member's value.
 #[derive(Clone, Debug)]
 pub enum Source {
     /// A field of the record.
     Field(FieldId),
-    /// The record (or records) behind a reference field of the record.
+    /// The record or records to which a reference field refers.
     Follow(FieldId, ResourceId, Shape),
     /// Records of another resource that refer to this one.
     Many(Box<Many>),
@@ -58,23 +58,23 @@ pub enum Source {
 pub enum Shape {
     /// An object of these members.
     Object(Vec<Member>),
-    /// One bare value.
+    /// One value without an object.
     Bare(Box<Source>),
 }
 
-/// An embedded list of records that refer to this one.
+/// An embedded list of records that refer to the outer record.
 #[derive(Clone, Debug)]
 pub struct Many {
-    /// Of this resource.
+    /// Resource of the records.
     pub resource: ResourceId,
-    /// Its reference field.
+    /// Their reference field.
     pub by: FieldId,
-    /// Over [`crate::expr::Slot::ITEM`] (and [`crate::expr::Slot::RECORD`], the outer record).
+    /// Condition over [`crate::expr::Slot::ITEM`]. [`crate::expr::Slot::RECORD`] is the outer record.
     pub condition: Option<Expr>,
-    /// The order; by key without it.
+    /// Order of the records. The default is by key.
     pub sort: Option<Sort>,
-    /// At most so many.
+    /// Maximum number of records.
     pub limit: Option<u32>,
-    /// The members of each record.
+    /// Shape of each record.
     pub shape: Shape,
 }

@@ -1,23 +1,23 @@
-//! How HTTP callers prove who they are, checked.
+//! Owns the checked security schemes of HTTP callers.
 
 use crate::doc::KeyPlace;
 use crate::value::Str;
 
-/// A way to prove who one is.
+/// A security scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecurityScheme {
-    /// Its name in the domain.
+    /// Name in the domain.
     pub name: Str,
-    /// The credential that callers send.
+    /// Credential that callers send.
     pub kind: SecurityKind,
 }
 
 /// A credential that callers send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SecurityKind {
-    /// A key under a name of its own.
+    /// A key in a header, parameter or cookie of its own name.
     ApiKey {
-        /// Where it stands.
+        /// Location of the key.
         place: KeyPlace,
         /// Name of the header, parameter or cookie.
         name: Str,
@@ -26,16 +26,16 @@ pub enum SecurityKind {
     Bearer,
     /// `Authorization: Basic`.
     Basic,
-    /// `Authorization: Bearer` with a token that the world issues.
+    /// `Authorization: Bearer` with a token from the world.
     OAuth2 {
-        /// The path at which tokens are issued, with a leading slash; empty when the world names none.
+        /// Path that issues tokens, with a leading slash. It is empty if the world has none.
         token_path: Str,
-        /// The scopes there are, with what they allow.
+        /// Scopes, each with a description of what it allows.
         scopes: Vec<(Str, Str)>,
     },
 }
 
-/// One scheme that a call needs.
+/// A scheme that a call needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Need {
     /// Position in [`super::Domain::security`].

@@ -1,4 +1,4 @@
-//! What an API names in its behaviour and its reply, by one walk over all of it: resources, parameters, expressions.
+//! Owns the walk over an API's behaviour and reply, which finds its resources, parameters and expressions.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use super::ids::{FieldId, ParameterId, ResourceId};
 use super::reply::{Member, Shape, Source};
 use crate::expr::node::{Expr, Node};
 
-/// Something that an API names.
+/// A part that an API uses.
 #[derive(Clone, Copy, Debug)]
 pub enum ApiPart<'a> {
-    /// A resource of which a call shows records, or from whose records a reply or a refusal follows.
+    /// A resource whose records a call shows, or on whose records a reply or refusal depends.
     Shown(ResourceId),
-    /// A resource whose records a call reads or changes beside.
+    /// A resource whose records a call reads or changes otherwise.
     Touched(ResourceId),
-    /// A parameter that something depends on.
+    /// A parameter on which the call depends.
     Parameter(ParameterId),
-    /// A condition over the records of a resource. Its nodes follow.
+    /// A condition over the records of a resource. The walk visits its nodes next.
     Condition(ResourceId, &'a Expr),
     /// A node of an expression.
     Node(&'a Node),
 }
 
 impl Api {
-    /// The resources whose records a call may read or change.
+    /// Returns the resources whose records a call may read or change.
     pub fn resources(&self) -> BTreeSet<ResourceId> {
         let mut found = BTreeSet::new();
         self.walk(&mut |part| {
@@ -35,7 +35,7 @@ impl Api {
         found
     }
 
-    /// Shows each part that the API names, some of them several times.
+    /// Calls `see` with each part that the API uses. It may repeat a part.
     pub fn walk<'a>(&'a self, see: &mut dyn FnMut(ApiPart<'a>)) {
         let mut walk = Walk(see);
         self.token.iter().for_each(|token| walk.parameter(*token));
@@ -80,7 +80,7 @@ impl<'a> Walk<'_, 'a> {
                 by.iter().for_each(|(_, parameter)| self.parameter(*parameter));
             }
             BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. } => self.query(query),
-            // A create shows the record it makes, not those there are.
+            // A create shows the record that it makes, not the existing ones.
             BehaviourKind::Create { resource, set } => {
                 self.see(ApiPart::Touched(*resource));
                 self.setters(set);

@@ -1,4 +1,4 @@
-//! The choice of records and values that make a scenario true.
+//! Owns the choice of records and values that make a scenario true.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -15,38 +15,41 @@ use crate::model::{FieldId, Record, ResourceId, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Instant, Value};
 
-/// The records and values that bindings are chosen from.
+/// The records and values from which bindings are chosen.
 #[derive(Clone, Copy)]
 pub struct RecordSource<'a> {
-    /// The world, with its records.
+    /// The world with its records.
     pub world: &'a World,
-    /// Its records for conditions.
+    /// Access to its records for conditions.
     pub records: &'a dyn Records,
-    /// Records of another seed: where values that no record has come from.
+    /// Records of another seed, which supply values that no record has.
     pub alternates: &'a World,
-    /// The clock.
+    /// The current time.
     pub clock: Instant,
     /// Fields that hold names of people.
     pub people: &'a PersonFields,
-    /// The user and the values that the conversation has settled before.
+    /// The user and the values that the conversation has settled so far.
     pub prior: &'a Prior,
 }
 
-/// Conditions are looked at so often before a choice of places is given up: for the first scenario of a conversation, and for one that
-/// comes later, in whose place another may come.
+/// Maximum number of evaluated conditions before the choice is given up. The first applies to the first
+/// scenario of a conversation. The second applies to later ones, which another scenario can replace.
 const MOST_LOOKS: [usize; 2] = [4_000, 1_000];
-/// Records and values such as the world might have that are tried in a place, at most.
+/// Maximum number of alternate records or values to try for one binding.
 const MOST_NEW: usize = 20;
-/// Values that are tried in all places together: several drawn numbers multiply, twenty draws each.
+/// Maximum number of values to try for all bindings together. Several numbers multiply, with twenty draws
+/// each.
 const MAX_VALUES: usize = 50_000;
 /// The error of a choice that was given up after [`MAX_VALUES`].
 const TOO_MANY_VALUES: &str = "given, for which 50,000 values were tried";
 
 impl Scenario {
-    /// Chooses records and values that make the scenario true. A function of the record source and of the stream of choices.
+    /// Chooses records and values that make the scenario true. The result depends only on the record source
+    /// and `rng`.
     ///
     /// # Errors
-    /// The first place that nothing took in any try; `given` where its conditions never held, or too many values were tried.
+    /// Returns the furthest binding that no value fitted. Returns `given` if its conditions never held, or
+    /// too many values were tried.
     pub fn bind(&self, record_source: RecordSource<'_>, rng: &mut ChaCha8Rng) -> Result<Bindings, &str> {
         let mut binder = Binder {
             scenario: self,
@@ -72,7 +75,7 @@ struct Binder<'a> {
     bindings: Bindings,
     looks: usize,
     values: usize,
-    /// The place that was come to, of all tries.
+    /// The furthest position that was reached in any attempt.
     furthest: usize,
 }
 
@@ -88,7 +91,7 @@ impl<'a> Binder<'a> {
                 let resource = self.record_source.world.resource(*of);
                 let mut records = self.records(*of);
                 records.shuffle(rng);
-                // What was spoken of comes first.
+                // Records that the conversation has mentioned come first.
                 let prior = self.record_source.prior;
                 let stated = |record: &Record| {
                     let name = resource.display.and_then(|display| record.get(display.index()));
@@ -105,7 +108,7 @@ impl<'a> Binder<'a> {
                         continue;
                     }
                     let Some(key) = record.get(resource.key.index()) else { continue };
-                    // No two places hold the same record.
+                    // Two bindings never hold the same record.
                     if self.bindings.iter().any(|(_, other)| other.is_record(*of, key)) {
                         continue;
                     }
@@ -131,7 +134,7 @@ impl<'a> Binder<'a> {
                     records = chosen.into_iter().map(|index| records[index]).collect();
                 }
                 if let Some((field, descending)) = order {
-                    // Equal ones stay in the order of their keys.
+                    // The sort is stable, so equal values keep the order of their keys.
                     records.sort_by(|a, b| {
                         let (a, b) = (a.get(field.index()), b.get(field.index()));
                         if *descending { b.cmp(&a) } else { a.cmp(&b) }
@@ -171,7 +174,7 @@ impl<'a> Binder<'a> {
                 let steps = ((to - from) / step).floor() as u32;
                 (0..20).any(|_| {
                     let drawn = from + step * f64::from(rng.random_range(0..=steps));
-                    // A step of a tenth is not one in binary; nobody steps by less than a millionth.
+                    // A tenth is not exact in binary. Rounding to a millionth is finer than any step.
                     let drawn = (drawn * 1e6).round() / 1e6;
                     let whole = from.fract() == 0.0 && step.fract() == 0.0;
                     let value = if whole { Some(Value::Integer(drawn as i64)) } else { Value::number(drawn) };
@@ -213,7 +216,7 @@ impl<'a> Binder<'a> {
                     false if names_new => &prior.titles,
                     false => &[],
                 };
-                // A title is taken up as what something is called, never as a code or a secret.
+                // An earlier title can become a display name, but not a code or a secret.
                 let is_display = self.record_source.world.resource(*of).display == Some(*field);
                 let is_text = matches!(schema.kind, Type::String) && (is_person || is_display);
                 let fitting = stated.iter().filter(|value| is_text && !taken(value)).cloned();
@@ -227,12 +230,12 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// How often conditions are looked at.
+    /// Returns the maximum number of evaluated conditions.
     fn most_looks(&self) -> usize {
         MOST_LOOKS[usize::from(*self.record_source.prior != Prior::NONE)]
     }
 
-    /// The records of a resource as they are now.
+    /// Returns the current records of a resource.
     fn records(&self, of: ResourceId) -> Vec<&'a Record> {
         let mut records = Vec::new();
         self.record_source.records.scan(of, &mut |record| {
@@ -242,7 +245,7 @@ impl<'a> Binder<'a> {
         records
     }
 
-    /// Returns true for any record but one that would be the user's, and is somebody else's.
+    /// Returns false if the binding is the caller's record, but the record belongs to another user.
     fn is_caller(&self, place: &Place, of: ResourceId, record: &Record) -> bool {
         if place.name != self.scenario.caller() {
             return true;
@@ -254,7 +257,7 @@ impl<'a> Binder<'a> {
         }
         let users = self.record_source.world.domains[resource.domain.index()].users;
         if users != Some(of) {
-            // The record of somebody else than the service's users tells nothing of who they are.
+            // A record outside the users' resource does not show the user's name.
             return prior.name.is_none() && prior.username.is_none();
         }
         let text_of = |field: Option<FieldId>| field.and_then(|field| record.get(field.index())?.as_str());
@@ -267,7 +270,7 @@ impl<'a> Binder<'a> {
                 name_before.is_none_or(|before| before == name)
                     && username_before.is_none_or(|username| is_username_of(username, name))
             }
-            // A user who is only called by a user name is somebody of that name.
+            // A user record without a full name must have a user name that fits the known name.
             (None, Some(name)) => {
                 text_of(resource.display).is_none_or(|username| is_username_of(username, name))
             }
@@ -275,7 +278,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Puts a value into its place, where its condition holds, and goes on.
+    /// Binds a value if its condition holds, and continues with the next binding.
     fn value(
         &mut self,
         place: &Place,
@@ -356,7 +359,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The type of a value of which nothing else is known.
+/// Returns the type of a value without further information.
 fn type_of(value: &Value) -> Type {
     match value {
         Value::Integer(_) => Type::Integer,

@@ -1,4 +1,4 @@
-//! Scenarios, checked: their places with typed conditions, their calls with APIs that exist.
+//! Owns the check of scenarios: their bindings with typed conditions, and their calls of existing APIs.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use diorama_format::Finding;
 /// A scenario that fits its world.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// As written.
+    /// The source of the scenario.
     pub doc: ScenarioDoc,
-    /// Its domain.
+    /// Domain of the scenario.
     pub domain: DomainId,
     pub(super) places: Vec<Place>,
     pub(super) given: Vec<Expr>,
 }
 
 impl Scenario {
-    /// The resource of a place that holds one record.
+    /// Returns the resource of a binding that holds one record.
     pub fn resource_of(&self, place: &str) -> Option<ResourceId> {
         match &self.places.iter().find(|known| known.name == place)?.kind {
             Kind::Record(of) | Kind::Value(Expr { kind: ExprType::Record(of), .. }) => Some(*of),
@@ -32,7 +32,7 @@ impl Scenario {
     }
 }
 
-/// A place and what it may hold.
+/// A binding with its possible values.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) name: String,
@@ -52,23 +52,23 @@ pub(super) enum Kind {
     New(ResourceId),
 }
 
-/// The value of a binding in one play of a scenario.
+/// The value of a binding in one run of a scenario.
 #[derive(Clone, Debug)]
 pub enum BoundValue {
-    /// A record, by key.
+    /// A record by key.
     Record(ResourceId, Value),
-    /// Several records, by key.
+    /// Several records by key.
     Records(ResourceId, Vec<Value>),
-    /// A record such as the world might have.
+    /// An alternate record.
     New(ResourceId, Record),
-    /// A value with what is known of it.
+    /// A value with its schema.
     Value(Value, Arc<Schema>),
 }
 
-/// The places of one play, in order.
+/// The bindings of one run, in order.
 pub type Bindings = Vec<(String, BoundValue)>;
 
-/// Checks the scenarios of a domain. Those with findings are left out.
+/// Checks the scenarios of a domain. Scenarios with findings are omitted.
 pub fn compile(docs: &[ScenarioDoc], domain: DomainId, world: &World) -> (Vec<Scenario>, Vec<Finding>) {
     let mut scenarios: Vec<Scenario> = Vec::new();
     let mut findings = Vec::new();
@@ -313,7 +313,7 @@ fn place(name: &str, doc: &PlaceDoc, scope: &mut Scope<'_>) -> Result<Place, Str
         Kind::Record(of) | Kind::Records { of, .. } | Kind::New(of) => Some(*of),
         _ => None,
     };
-    // The condition of a record comes before its name, that of a value after it.
+    // The condition of a record comes before its name in scope, that of a value after it.
     let bind = |scope: &mut Scope<'_>| match (name, about_item) {
         ("me", Some(of)) => {
             scope.set_me(Some(of));
@@ -347,14 +347,14 @@ fn scalar(json: &Json) -> Option<Value> {
 }
 
 impl BoundValue {
-    /// Returns true if this is the record of a key.
+    /// Returns true if the value is the record with this key.
     pub fn is_record(&self, resource: ResourceId, key: &Value) -> bool {
         matches!(self, Self::Record(of, own) if *of == resource && own == key)
     }
 }
 
 impl Scenario {
-    /// The name of the place that holds the user's own record or name.
+    /// Returns the name of the binding that holds the user's own record or name.
     pub fn caller(&self) -> &str {
         self.doc.caller.as_deref().unwrap_or("me")
     }

@@ -1,4 +1,4 @@
-//! The user and the values that a conversation has settled before one of its later scenarios begins.
+//! Owns the user and the values that earlier scenarios of a conversation have settled.
 
 use std::collections::BTreeSet;
 
@@ -8,31 +8,31 @@ use super::places::BoundValue;
 use crate::model::{FieldId, Resource, ResourceId};
 use crate::value::Value;
 
-/// The user and the values that a conversation has settled before one of its later scenarios begins.
+/// The user and the values that earlier scenarios of a conversation have settled.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Prior {
-    /// The user's own record, which the place `me` must hold.
+    /// The user's own record, which the binding `me` must hold.
     pub me: Option<(ResourceId, Value)>,
-    /// The user's name, which the record or the value of the caller must have.
+    /// The user's name, which the record or value of the caller must have.
     pub name: Option<Value>,
-    /// The user's name at a service that knows no other, where their full name is not known.
+    /// The user's name at a service that stores no other, if the full name is unknown.
     pub username: Option<Value>,
-    /// Amounts of money that were stated: `money_places` take one of them where it fits.
+    /// Stated amounts of money. `money_places` reuse one of them if it fits.
     pub amounts: Vec<Value>,
-    /// The places of numbers that are amounts of money.
+    /// Names of the bindings that are amounts of money.
     pub money_places: Vec<String>,
-    /// Names of people that were stated: places of new people take one of them where it fits.
+    /// Stated names of people. Bindings of new people reuse one of them if it fits.
     pub people: Vec<Value>,
-    /// Titles that were stated: `naming_places` take one of them where it fits.
+    /// Stated titles. `naming_places` reuse one of them if it fits.
     pub titles: Vec<Value>,
-    /// The places of texts that a write gives to something new.
+    /// Names of the bindings for titles that a write gives to a new record.
     pub naming_places: Vec<String>,
-    /// Records that were spoken of: places of records take one of them where it fits.
+    /// Mentioned records. Bindings of records reuse one of them if it fits.
     pub records: Vec<(ResourceId, Value)>,
 }
 
 impl Prior {
-    /// Returns true if a binding takes up somebody or something that was stated, or an amount.
+    /// Returns true if a binding reuses a stated person, record, title or amount.
     pub fn is_taken_up(
         &self,
         (place, bound): &(String, BoundValue),
@@ -50,12 +50,12 @@ impl Prior {
         }
     }
 
-    /// Returns true if a record was spoken of.
+    /// Returns true if the conversation has mentioned a record.
     pub fn speaks_of(&self, resource: ResourceId, key: &Value) -> bool {
         self.records.iter().any(|(of, own)| *of == resource && own == key)
     }
 
-    /// Nothing: the conversation begins.
+    /// The empty state at the start of a conversation.
     pub const NONE: Self = Self {
         me: None,
         name: None,
@@ -72,7 +72,7 @@ impl Prior {
 /// Fields that hold names of people.
 pub type PersonFields = BTreeSet<(ResourceId, FieldId)>;
 
-/// Returns true if a user name has the first or the last name of a person in it.
+/// Returns true if a user name contains the first or the last name of a person.
 pub fn is_username_of(username: &str, name: &str) -> bool {
     let folded = |text: &str| -> String {
         text.nfd().filter(char::is_ascii_alphabetic).map(|letter| letter.to_ascii_lowercase()).collect()
@@ -81,10 +81,11 @@ pub fn is_username_of(username: &str, name: &str) -> bool {
     name.split(' ').map(folded).any(|part| part.len() >= MIN_NAME_PART && username.contains(&part))
 }
 
-/// Letters of a first or last name that tell a user name, at least.
+/// Minimum number of letters of a first or last name in a user name.
 const MIN_NAME_PART: usize = 3;
 
-/// The field of a resource that holds the name of a person: the one that it is called by, or else the first.
+/// Returns the field of a resource that holds the name of a person: the display field, otherwise the first
+/// such field.
 pub fn person_field(resource: &Resource, id: ResourceId, people: &PersonFields) -> Option<FieldId> {
     let names_person = |field: &FieldId| people.contains(&(id, *field));
     let mut fields = (0..resource.fields.len()).map(|field| FieldId(field as u16));

@@ -1,7 +1,8 @@
-//! Days, times of day, instants, and the zone in which people read them.
+//! Owns dates, times of day, timestamps, and their time zone.
 //!
-//! Texts go from 0000-01-01 to 9999-12-31. Calculations may go beyond on either side, so that a bound of a comparison
-//! is never out of range; what is stored or shown stays within ([`Value::is_in_calendar`](super::Value::is_in_calendar)).
+//! Texts range from 0000-01-01 to 9999-12-31. Calculations may leave this range, so that a bound of a
+//! comparison is never out of range. Stored and shown values stay within it
+//! ([`Value::is_in_calendar`](super::Value::is_in_calendar)).
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, civil};
 
-/// A calendar day, as days since 1970-01-01.
+/// A date, as days since 1970-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(pub i32);
 
@@ -17,11 +18,11 @@ pub struct Date(pub i32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u32);
 
-/// An instant, as seconds since 1970-01-01T00:00:00Z.
+/// A timestamp, as seconds since 1970-01-01T00:00:00Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(pub i64);
 
-/// The one time zone of a world.
+/// The only time zone of a world.
 #[derive(Clone, Debug)]
 pub struct Zone {
     name: Arc<str>,
@@ -30,21 +31,21 @@ pub struct Zone {
 
 /// Seconds of a day.
 const DAY: i64 = 86_400;
-/// Days from 0000-03-01, where the years of this calculation begin, to 1970-01-01.
+/// Days from 0000-03-01, the start of this calculation's years, to 1970-01-01.
 const EPOCH: i32 = 719_468;
 /// Days of 400 years.
 const ERA: i32 = 146_097;
 
 impl Date {
-    /// 0000-01-01. Days before it have no text, and are bounds of comparisons only.
+    /// 0000-01-01. Earlier dates have no text, and only serve as bounds of comparisons.
     pub const FIRST: Self = Self(-719_528);
-    /// 9999-12-31. Days after it have no text, and are bounds of comparisons only.
+    /// 9999-12-31. Later dates have no text, and only serve as bounds of comparisons.
     pub const LAST: Self = Self(2_932_896);
 
-    /// The day of a civil date.
+    /// Converts a civil date to days since 1970-01-01.
     pub fn from_civil(date: civil::Date) -> Self {
         let (year, month, day) = (i32::from(date.year()), i32::from(date.month()), i32::from(date.day()));
-        // Years that begin in March have their leap day at the end.
+        // Years that begin in March have the leap day at their end.
         let year = year - i32::from(month <= 2);
         let of_era = year.rem_euclid(400);
         let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -52,7 +53,7 @@ impl Date {
         Self(year.div_euclid(400) * ERA + days - EPOCH)
     }
 
-    /// The civil date; a day without a text is clamped to the first or last that has one.
+    /// Returns the civil date. A date outside the calendar is clamped to its first or last date.
     pub fn civil(self) -> civil::Date {
         let since = self.clamp(Self::FIRST, Self::LAST).0 + EPOCH;
         let days = since.rem_euclid(ERA);
@@ -64,7 +65,7 @@ impl Date {
         civil::Date::new(year as i16, month as i8, day as i8).unwrap_or_default()
     }
 
-    /// Returns true if the day has a text.
+    /// Returns true if the date has a text.
     pub fn is_in_calendar(self) -> bool {
         (Self::FIRST..=Self::LAST).contains(&self)
     }
@@ -81,7 +82,7 @@ impl Date {
     }
 }
 
-/// `YYYY-MM-DD`.
+/// Writes `YYYY-MM-DD`.
 impl std::fmt::Display for Date {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let date = self.civil();
@@ -105,7 +106,7 @@ impl Time {
     }
 }
 
-/// `HH:MM`, or `HH:MM:SS` when the seconds are not zero.
+/// Writes `HH:MM`, or `HH:MM:SS` if the seconds are not zero.
 impl std::fmt::Display for Time {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{:02}:{:02}", self.0 / 3600, self.0 / 60 % 60)?;
@@ -114,41 +115,42 @@ impl std::fmt::Display for Time {
 }
 
 impl Zone {
-    /// Finds a zone by its IANA name, such as `Europe/Lisbon`; `None` when the bundled database has none.
+    /// Returns the zone with an IANA name, such as `Europe/Lisbon`, or `None` if the bundled database lacks
+    /// it.
     pub fn named(name: &str) -> Option<Self> {
         let rules = jiff::tz::TimeZoneDatabase::bundled().get(name).ok()?;
         Some(Self { name: Arc::from(rules.iana_name().unwrap_or(name)), rules })
     }
 
-    /// Coordinated universal time.
+    /// Returns the zone of coordinated universal time.
     pub fn utc() -> Self {
         Self { name: Arc::from("UTC"), rules: TimeZone::UTC }
     }
 
-    /// The IANA name.
+    /// Returns the IANA name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The local day of an instant.
+    /// Returns the local date of a timestamp.
     pub fn date_of(&self, instant: Instant) -> Date {
         self.local(instant).0
     }
 
-    /// The local time of day of an instant.
+    /// Returns the local time of day of a timestamp.
     pub fn time_of(&self, instant: Instant) -> Time {
         self.local(instant).1
     }
 
-    /// The instant of a local date and time. In an hour that occurs twice the earlier is meant; in one that is
-    /// skipped, the time after the gap.
+    /// Returns the timestamp of a local date and time. If the local hour occurs twice, it takes the earlier.
+    /// If the hour is skipped, it takes the time after the gap.
     pub fn instant(&self, date: Date, time: Time) -> Instant {
         let clock = civil::time((time.0 / 3600) as i8, (time.0 / 60 % 60) as i8, (time.0 % 60) as i8, 0);
         let civil = date.civil().to_datetime(clock);
         let known = self.rules.to_ambiguous_timestamp(civil).compatible().ok();
         match known.filter(|_| date.is_in_calendar()) {
             Some(timestamp) => Instant(timestamp.as_second()),
-            // At the ends of the calendar, the offset stays what it was.
+            // At the ends of the calendar, the nearest known offset applies.
             None => {
                 let local = i64::from(date.0) * DAY + i64::from(time.0);
                 Instant(local - self.offset(Instant(local)))
@@ -156,14 +158,14 @@ impl Zone {
         }
     }
 
-    /// Returns true if the local day of an instant has a text.
+    /// Returns true if the local date of a timestamp has a text.
     pub fn has(&self, instant: Instant) -> bool {
-        // No offset is longer than a day or two.
+        // Each offset is shorter than two days.
         let plainly = i64::from(Date::FIRST.0 + 2) * DAY..i64::from(Date::LAST.0 - 2) * DAY;
         plainly.contains(&instant.0) || self.date_of(instant).is_in_calendar()
     }
 
-    /// The local day and time of an instant, and the seconds that they are ahead of UTC.
+    /// Returns the local date and time of a timestamp, and their offset from UTC in seconds.
     fn local(&self, instant: Instant) -> (Date, Time, i64) {
         let offset = self.offset(instant);
         let local = instant.0.saturating_add(offset);
@@ -171,16 +173,17 @@ impl Zone {
         (Date(day as i32), Time(local.rem_euclid(DAY) as u32), offset)
     }
 
-    /// Seconds that local time is ahead of UTC; far away, what it is at the nearest timestamp that rules know.
+    /// Returns the offset of local time from UTC in seconds. Outside the range of the rules, it is the offset
+    /// at the nearest known timestamp.
     fn offset(&self, instant: Instant) -> i64 {
         let nearest = if instant.0 < 0 { Timestamp::MIN } else { Timestamp::MAX };
         let timestamp = Timestamp::from_second(instant.0).unwrap_or(nearest);
         self.rules.to_offset(timestamp).seconds().into()
     }
 
-    /// Parses an RFC 3339 date-time, with an offset or, without one, as local time in this zone. A space may
-    /// stand for the `T`, and the seconds may be left out; fractions of a second are refused unless zero. What is
-    /// outside of the zone's calendar by its offset becomes its first or last second.
+    /// Parses an RFC 3339 date-time with an offset, or as local time of this zone without one. A space may
+    /// replace the `T`, and the seconds may be absent. Fractions of a second must be zero. If the offset
+    /// moves it outside the zone's calendar, it becomes the first or last second.
     pub fn parse_instant(&self, text: &str) -> Option<Instant> {
         let date = Date::parse(text.get(..10)?)?;
         let rest = text.get(10..)?.strip_prefix(['T', 't', ' '])?;
@@ -209,7 +212,7 @@ impl Zone {
         })
     }
 
-    /// Writes `YYYY-MM-DDTHH:MM:SS+HH:MM` (RFC 3339), `Z` when the zone is UTC.
+    /// Writes `YYYY-MM-DDTHH:MM:SS+HH:MM` (RFC 3339), with `Z` if the zone is UTC.
     pub fn write_instant(&self, instant: Instant, out: &mut String) {
         let (date, Time(time), offset) = self.local(instant);
         let _ = write!(out, "{date}T{:02}:{:02}:{:02}", time / 3600, time / 60 % 60, time % 60);

@@ -1,4 +1,4 @@
-//! Fixed-point numbers.
+//! Owns fixed-point numbers.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -8,17 +8,17 @@ use std::hash::{Hash, Hasher};
 pub struct Decimal {
     /// The number in its smallest unit, such as cents.
     pub minor: i64,
-    /// How many decimal places, 0 to 9.
+    /// Number of decimal places, 0 to 9.
     pub scale: u8,
 }
 
 impl Decimal {
-    /// The nearest `f64`.
+    /// Returns the nearest `f64`.
     pub fn as_f64(self) -> f64 {
         self.minor as f64 / 10_f64.powi(i32::from(self.scale))
     }
 
-    /// The same number with trailing zeros of the fraction removed.
+    /// Returns the same number without trailing zeros of the fraction.
     #[must_use]
     pub fn reduced(mut self) -> Self {
         while self.scale > 0 && self.minor % 10 == 0 {
@@ -28,8 +28,8 @@ impl Decimal {
         self
     }
 
-    /// Parses plain decimal text, such as `12`, `-3.5` or `12.50`; `None` where the text is not a number, has
-    /// more decimals than `scale` allows (trailing zeros aside), or does not fit.
+    /// Parses plain decimal text, such as `12`, `-3.5` or `12.50`. Returns `None` if the text is no number,
+    /// has more decimals than `scale` (except trailing zeros), or does not fit.
     pub fn parse(text: &str, scale: u8) -> Option<Self> {
         let (negative, digits) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
@@ -55,9 +55,10 @@ impl Decimal {
         Some(Self { minor: if negative { -minor } else { minor }, scale })
     }
 
-    /// The nearest decimal of this scale, halves away from zero; `None` when it does not fit.
+    /// Returns the nearest decimal of this scale, with halves rounded away from zero, or `None` if it does
+    /// not fit.
     pub fn round(value: f64, scale: u8) -> Option<Self> {
-        // A tiny nudge keeps 1.005 * 100 (100.49999999999999) from rounding the wrong way.
+        // A tiny nudge prevents 1.005 * 100 (100.49999999999999) from rounding down.
         let scaled = value * 10_f64.powi(i32::from(scale));
         let nudged = (scaled + scaled.signum() * 1e-9 * scaled.abs().max(1.0)).round();
         (nudged.is_finite() && nudged.abs() < 9.0e15).then_some(Self { minor: nudged as i64, scale })
@@ -94,7 +95,7 @@ impl Hash for Decimal {
     }
 }
 
-/// The shortest spelling: `12.5`, `12`, `-0.05`.
+/// Writes the shortest form: `12.5`, `12`, `-0.05`.
 impl std::fmt::Display for Decimal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let reduced = self.reduced();

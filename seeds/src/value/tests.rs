@@ -55,7 +55,7 @@ fn the_ends_of_the_calendar_are_days_like_others() {
                 let local = format!("{day}T{time}");
                 let instant = zone.parse_instant(&local).unwrap();
                 assert!(Value::DateTime(instant).to_text(&zone).starts_with(&local), "{name} {local}");
-                // An offset that leads beyond the end gives the end.
+                // An offset that leads beyond the end of the calendar gives its end.
                 for offset in ["Z", "-12:00", "+14:00"] {
                     let instant = zone.parse_instant(&format!("{local}{offset}")).unwrap();
                     let text = Value::DateTime(instant).to_text(&zone);
@@ -101,7 +101,7 @@ proptest! {
         let zone = Zone::named("Asia/Kolkata").unwrap();
         if days >= -719_000 {
             let instant = Instant(i64::from(days) * 86_400 + i64::from(second));
-            // Offsets of history had seconds; those of the last hundred years do not.
+            // Historical offsets had seconds. Those of the last hundred years do not.
             if days > -20_000 {
                 let text = Value::DateTime(instant).to_text(&zone);
                 prop_assert_eq!(zone.parse_instant(&text), Some(instant));

@@ -1,8 +1,8 @@
-//! One spelling for each materialised world, and its hash.
+//! Owns the canonical form of a materialised world, and its hash.
 //!
-//! The canonical form is itself a world document (`world` first, then every key in order, no white space) and is
-//! read back as the same world. Left out is what only serves the making of data: phrases but for those of searches,
-//! scenarios, `ask`, `say`, `fake` (apart from the format of keys, which new records need), `examples`, `each`.
+//! The form is itself a world document (`world` first, then all keys in order, no white space), and parses to
+//! the same world. It omits parts that only serve data generation: phrases except search phrases, scenarios,
+//! `ask`, `say`, `examples`, `each`, and `fake` except the format of keys.
 
 use serde_json::{Value as Json, json};
 
@@ -14,20 +14,20 @@ use crate::model::{Api, KeyFormat, Resource, World};
 use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone, nfc};
 
-/// The canonical form of a materialised world: `world` must have been compiled from `doc`.
+/// Returns the canonical form of a materialised world. `world` must have been compiled from `doc`.
 ///
-/// Documents that differ only in the order of keys, in the spelling of values (`1` and `1.0`, `9:00` and `09:00`) or
-/// in what is left out here have one canonical form. A source world has no records in it yet.
+/// Documents have the same form if they differ only in three respects: the order of keys, the notation of
+/// values (`1` and `1.0`, `9:00` and `09:00`), and omitted parts. The form of a source world has no records.
 pub fn canonical_json(doc: &WorldDoc, world: &World) -> String {
     Form::new(doc, world).write(world, doc.materialised)
 }
 
-/// BLAKE3 of a canonical form, in lower-case hexadecimal.
+/// Returns the BLAKE3 of a canonical form, in lower-case hexadecimal.
 pub fn hash(canonical: &str) -> String {
     blake3::hash(canonical.as_bytes()).to_hex().to_string()
 }
 
-/// The canonical form of all worlds that are made of one document, without seed and records.
+/// The canonical form of all worlds that are made from one document, without seed and records.
 pub(crate) struct Form {
     json: Json,
 }
@@ -39,16 +39,16 @@ impl Form {
         Self { json }
     }
 
-    /// The form as a source document, with every mapping in the order of its keys.
+    /// Returns the form as a source document, in which all mappings are sorted by key.
     ///
-    /// The order in which keys are written means nothing. What is shown in the order of a mapping (the parameters of a
-    /// tool, the members of a reply without `fields`) is therefore shown in this order wherever a world is run, so that
-    /// a world read back from its canonical form behaves to the byte like the one that was written.
+    /// The order of keys has no meaning. Some output follows the order of a mapping, such as a tool's
+    /// parameters, or a reply's members without `fields`. Sorting makes this order the same for each run. A
+    /// world that was parsed from its canonical form then behaves like the original to the byte.
     pub(crate) fn doc(&self) -> Result<WorldDoc, serde_json::Error> {
         WorldDoc::from_json(&self.json)
     }
 
-    /// The canonical JSON of a world of this form.
+    /// Returns the canonical JSON of a world of this form.
     pub(crate) fn write(&self, world: &World, seed: Option<u64>) -> String {
         let records: usize =
             world.resources.iter().map(|resource| resource.records.len() * resource.fields.len()).sum();
@@ -128,7 +128,8 @@ fn write_records(out: &mut String, resource: &Resource, zone: &Zone) {
     out.push(']');
 }
 
-/// The document in the long form, with values in one spelling, without seed, records and what only serves their making.
+/// Returns the document in the long form, with normalised values, without seed, records and parts that only
+/// serve their generation.
 fn bare(doc: &WorldDoc, world: &World) -> WorldDoc {
     let (mut resources, mut apis) = (world.resources.iter(), world.apis.iter());
     let named = || DomainHead { name: doc.name.clone(), ..DomainHead::default() };
@@ -166,7 +167,7 @@ fn resource(doc: &ResourceDoc, model: &Resource, zone: &Zone) -> ResourceDoc {
         key: doc.key.clone(),
         label: doc.label.clone(),
         plural: doc.plural.clone(),
-        // The default is the first of some fields, and the order of fields is no part of this form.
+        // The default depends on the order of fields, which this form does not keep.
         display: model.display.map(|field| model.field(field).name.to_string()),
         description: doc.description.clone(),
         owner: doc.owner.clone(),
@@ -201,7 +202,7 @@ fn api(doc: &ApiDoc, model: &Api, zone: &Zone) -> ApiDoc {
     bare
 }
 
-/// A field's description with its values in one spelling.
+/// Returns a field's description with normalised values.
 fn spelled(doc: &FieldDoc, schema: &Schema, default: Option<&Value>, zone: &Zone) -> FieldDoc {
     let spell = |given: &Option<Json>, value: Option<&Value>| match (given, value) {
         (Some(_), Some(value)) => Some(value.to_json(zone)),
@@ -233,7 +234,7 @@ fn spelled(doc: &FieldDoc, schema: &Schema, default: Option<&Value>, zone: &Zone
     }
 }
 
-/// Strings in NFC, whole numbers without a fraction.
+/// Writes JSON with strings in NFC and whole numbers without a fraction.
 fn write_json(out: &mut String, json: &Json) {
     match json {
         Json::String(text) => write_text(out, text),
@@ -261,7 +262,7 @@ fn write_text(out: &mut String, text: &str) {
     Value::string(text).write_json(out, &Zone::utc());
 }
 
-/// Commas between the items of what was opened.
+/// Writes the commas between items.
 struct Separator(bool);
 
 impl Separator {
@@ -270,7 +271,7 @@ impl Separator {
         Self(false)
     }
 
-    /// Begins a member.
+    /// Writes the name of a member.
     fn name(&mut self, out: &mut String, name: &str) {
         self.next(out);
         write_text(out, name);

@@ -1,7 +1,8 @@
-//! From the document to the checked model: names resolved, types and expressions checked, records typed.
+//! Owns the compilation of a document into the checked model: it resolves names, checks types and
+//! expressions, and types records.
 //!
-//! Goes on after an error, so that one pass finds many. Nothing is made up here: a source world compiles with
-//! empty record lists.
+//! It continues after an error, so that one pass finds many. It generates no data: a source world compiles
+//! with empty record lists.
 
 mod api;
 mod behaviour;
@@ -38,7 +39,7 @@ use diorama_format::Report;
 use diorama_format::path::Path;
 use serde_json::Value as Json;
 
-/// Most resources, APIs, fields or parameters: positions are 16 bits.
+/// Maximum number of resources, APIs, fields or parameters, because positions have 16 bits.
 const MAX_POSITIONS: usize = u16::MAX as usize;
 
 /// Names of resources, by domain.
@@ -52,7 +53,7 @@ impl Names<'_> {
         self.ids.get(&(domain, name)).copied()
     }
 
-    /// The resources of a domain, for messages.
+    /// Returns the resources of a domain, for messages.
     pub(super) fn known(&self, domain: DomainId) -> String {
         let mut ids: Vec<(ResourceId, &str)> = self
             .ids
@@ -65,18 +66,18 @@ impl Names<'_> {
     }
 }
 
-/// Checks a document and makes the model that runs.
+/// Checks a document, and makes the model that runs.
 ///
 /// # Errors
-/// A report with every error that was found, named after the world; [`Report::located`] adds lines.
+/// Returns a report with all errors, named after the world. [`Report::located`] adds line numbers.
 pub fn compile(doc: &WorldDoc) -> Result<World, Report> {
     compile_whole(&doc.without_private())
 }
 
-/// As [`compile`], with private fields: for the making of records.
+/// Compiles like [`compile`], with private fields, for the generation of records.
 ///
 /// # Errors
-/// As [`compile`].
+/// Returns the errors of [`compile`].
 pub(crate) fn compile_whole(doc: &WorldDoc) -> Result<World, Report> {
     let mut findings = Findings::default();
     let world = compile_into(doc, &mut findings);
@@ -131,7 +132,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
         resolver.resolve_given(domain, findings);
     }
     if findings.errors() > sound {
-        // Findings about owners, APIs of signed-in users and uses of a name would repeat this one.
+        // Findings about owners, APIs of signed-in users and uses of a name would repeat these findings.
         return None;
     }
     resource::check_owners(&parts, &domains, &resources, findings);
@@ -142,7 +143,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
         .collect();
     let mut apis = api::compile(&parts, &names, &domains, &resources, &secrets, &zone, findings);
     if doc.materialised.is_some() {
-        // What callers were shown stays as it was.
+        // The description that callers were shown stays unchanged.
         let docs = parts.iter().flat_map(|part| part.apis);
         let told = apis.iter_mut().zip(docs).filter(|(_, doc)| doc.measures.is_none());
         told.for_each(|(api, _)| api.measures = Str::from(""));
@@ -162,7 +163,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
     })
 }
 
-/// Positions are 16 bits wide, so what has more than that is refused before anything is numbered.
+/// Checks the number of parts before they are numbered, because positions have 16 bits.
 fn check_sizes(findings: &mut Findings, parts: &[Part<'_>]) -> Option<()> {
     let resources: usize = parts.iter().map(|part| part.resources.len()).sum();
     let apis: usize = parts.iter().map(|part| part.apis.len()).sum();
@@ -181,7 +182,7 @@ fn check_sizes(findings: &mut Findings, parts: &[Part<'_>]) -> Option<()> {
     (!findings.has_errors() || counts.iter().all(|(count, _)| *count <= MAX_POSITIONS)).then_some(())
 }
 
-/// Numbers domains and resources and checks their names; sign-in is resolved later.
+/// Numbers domains and resources, and checks their names. Sign-in is resolved later.
 fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (Vec<Domain>, Names<'d>) {
     let mut domains: Vec<Domain> = Vec::with_capacity(parts.len());
     let mut names = Names::default();
@@ -235,7 +236,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
     (domains, names)
 }
 
-/// Resolves what the head of a domain says of its resources.
+/// Resolves the references of a domain's head to its resources.
 struct Resolver<'a> {
     part: &'a Part<'a>,
     names: &'a Names<'a>,
@@ -244,7 +245,7 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    /// Resolves the values that callers are told at the start.
+    /// Resolves the values that callers get at the start.
     fn resolve_given(&self, domain: &mut Domain, findings: &mut Findings) {
         let root = self.part.path();
         let head = root.name("domain");
@@ -273,7 +274,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Resolves the resource of the users, and how they sign in.
+    /// Resolves the resource of the users, and their sign-in.
     fn resolve_auth(&self, domain: &mut Domain, findings: &mut Findings) {
         let root = self.part.path();
         let head = root.name("domain");
@@ -326,7 +327,7 @@ impl Resolver<'_> {
     }
 }
 
-/// World and domain names stand in file names and paths.
+/// Checks a name of a world or domain, which occurs in file names and paths.
 fn check_identifier(findings: &mut Findings, path: &Path<'_>, name: &str) {
     let good = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.len() <= 64
@@ -340,7 +341,7 @@ fn check_identifier(findings: &mut Findings, path: &Path<'_>, name: &str) {
     }
 }
 
-/// True for a name that expressions can use: an identifier that is no word of the language.
+/// Returns true for a name that expressions can use: an identifier that is not reserved.
 fn is_expression_name(name: &str) -> bool {
     const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
@@ -349,19 +350,20 @@ fn is_expression_name(name: &str) -> bool {
         && !TAKEN.contains(&name)
 }
 
-/// Names of fields and parameters may be odd, because other people's documents have odd ones.
+/// Returns true if fields and parameters may have this name. The rules are lax, because external documents
+/// have unusual names.
 pub fn is_member_name(name: &str) -> bool {
     !name.is_empty()
         && name.len() <= 128
         && !name.chars().any(|character| character.is_control() || "{}[]/\"".contains(character))
 }
 
-/// True for a path that an API can have.
+/// Returns true for a path that an API can have.
 pub fn is_path(path: &str) -> bool {
     path::segments(path).is_some()
 }
 
-/// `a, b and 3 more`, for messages.
+/// Returns `a, b and 3 more`, for messages.
 pub(super) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 12;
     let names: Vec<&str> = names.collect();

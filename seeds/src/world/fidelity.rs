@@ -1,4 +1,4 @@
-//! How much of what an API means its behaviour does.
+//! Owns the measure of how faithfully an API's behaviour implements its meaning.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,14 +7,14 @@ use crate::expr::Node;
 use crate::model::{Api, BehaviourKind, Source, World};
 use crate::schema::Type;
 
-/// How far a behaviour goes, the least first.
+/// Level of a behaviour, the lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Level {
-    /// It takes what its schema takes, and answers what its schema promises.
+    /// It accepts the values of its schema, and returns a reply that fits its schema.
     Contract,
-    /// It keeps or shows records.
+    /// It stores or shows records.
     Stores,
-    /// It does so below the records that its path names, and nowhere else.
+    /// It does so only below the records that its path names.
     Scoped,
     /// Its records refer to others.
     Refers,
@@ -23,10 +23,10 @@ enum Level {
 }
 
 impl Level {
-    /// All levels, the least first.
+    /// All levels, the lowest first.
     const ALL: [Self; 5] = [Self::Contract, Self::Stores, Self::Scoped, Self::Refers, Self::Behaves];
 
-    /// Its name.
+    /// Returns the name of the level.
     const fn name(self) -> &'static str {
         match self {
             Self::Contract => "contract",
@@ -48,7 +48,7 @@ impl Level {
     }
 }
 
-/// The level of an API.
+/// Returns the level of an API.
 fn level(api: &Api) -> Level {
     if let Some(query) = api.query()
         && (!query.filters.is_empty()
@@ -93,7 +93,7 @@ fn level(api: &Api) -> Level {
     }
 }
 
-/// The number of a world's APIs at each level that any of them reaches, by the level's name.
+/// Returns the number of a world's APIs by the name of their level. It omits levels without APIs.
 pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for api in &world.apis {
@@ -102,7 +102,7 @@ pub fn fidelity_counts(world: &World) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The levels of a world's APIs as a table, with the names of those that only answer.
+/// Returns the levels of a world's APIs as a table, with the names of APIs at the lowest level.
 pub fn fidelity(world: &World) -> String {
     let of: Vec<(&Api, Level)> = world.apis.iter().map(|api| (api, level(api))).collect();
     let mut out = format!("The {} operations by what they do:\n", world.apis.len());
@@ -122,5 +122,5 @@ pub fn fidelity(world: &World) -> String {
     out
 }
 
-/// At most this many APIs are named below the table.
+/// Maximum number of APIs that are named below the table.
 const MOST_NAMED: usize = 40;

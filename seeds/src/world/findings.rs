@@ -1,22 +1,23 @@
-//! A bounded list of findings that is filled while a document is walked.
+//! Owns a bounded list of findings, which is filled during the walk over a document.
 
 use std::fmt::Display;
 
 use crate::expr::ExprError;
 use diorama_format::{Finding, Severity};
 
-/// Most findings of one report.
+/// Maximum number of findings of one report.
 const MAX_FINDINGS: usize = 500;
 
-/// Adds an error: where, what was found and expected, what to do. Both texts are format strings with their own values:
-/// `error!(findings, path.name("scale") => "found {scale}, expected 0 to 9"; "use fewer decimal places")`.
+/// Adds an error with its path, the found and expected values, and the correction. Both texts are format
+/// strings with their own values: `error!(findings, path.name("scale") => "found {scale}, expected 0 to 9";
+/// "use fewer decimal places")`.
 macro_rules! error {
     ($findings:expr, $path:expr => $message:literal $(, $value:expr)*; $fix:literal $(, $other:expr)*) => {
         $findings.error($path, format!($message $(, $value)*), format!($fix $(, $other)*))
     };
 }
 
-/// Findings so far.
+/// The findings so far.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     list: Vec<Finding>,
@@ -42,7 +43,7 @@ impl Findings {
         }
     }
 
-    /// An error inside the text at the path: `at` is the byte where it begins.
+    /// Adds an error inside the text at the path. `at` is its byte offset.
     pub(crate) fn error_at(
         &mut self,
         path: impl Display,
@@ -70,7 +71,7 @@ impl Findings {
         self.errors > 0
     }
 
-    /// True when further findings are only counted.
+    /// Returns true if further findings are only counted.
     pub(crate) const fn is_full(&self) -> bool {
         self.list.len() >= MAX_FINDINGS
     }

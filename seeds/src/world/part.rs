@@ -1,16 +1,16 @@
-//! The domains of a document, whichever form it uses.
+//! Owns the access to a document's domains, in its short or long form.
 
 use indexmap::IndexMap;
 
 use crate::doc::{ApiDoc, DomainHead, HouseDoc, ResourceDoc, WorldDoc};
 use diorama_format::path::Path;
 
-/// One domain of the document, whichever form the document uses.
+/// One domain of a document in either form.
 #[derive(Clone, Copy)]
 pub(crate) struct Part<'d> {
-    /// Position under `domains`; `None` for the short form.
+    /// Position under `domains`, or `None` for the short form.
     index: Option<usize>,
-    /// The head; `None` when the short form leaves it out.
+    /// Head of the domain, or `None` if the short form omits it.
     pub(crate) head: Option<&'d DomainHead>,
     /// The resources.
     pub(crate) resources: &'d IndexMap<String, ResourceDoc>,
@@ -18,11 +18,11 @@ pub(crate) struct Part<'d> {
     pub(crate) apis: &'d [ApiDoc],
 }
 
-/// Where a domain's parts stand in the document.
+/// Path of the domains in the long form.
 const DOMAINS: Path<'static> = Path::ROOT.name("domains");
 
 impl<'d> Part<'d> {
-    /// The place of the domain: the root in the short form.
+    /// Returns the path of the domain, which is the root in the short form.
     pub(crate) const fn path(&self) -> Path<'static> {
         match self.index {
             Some(index) => DOMAINS.index(index),
@@ -30,12 +30,12 @@ impl<'d> Part<'d> {
         }
     }
 
-    /// The policy of the domain.
+    /// Returns the policy of the domain.
     pub(crate) fn house(&self) -> Option<&'d HouseDoc> {
         self.head?.house.as_ref()
     }
 
-    /// The domains of a document, in the order of [`WorldDoc::into_domains`].
+    /// Returns the domains of a document, in the order of [`WorldDoc::into_domains`].
     pub(crate) fn all(doc: &'d WorldDoc) -> Vec<Self> {
         let mut parts = Vec::with_capacity(doc.domains.len() + 1);
         if doc.domain.is_some() || !doc.resources.is_empty() || !doc.apis.is_empty() {

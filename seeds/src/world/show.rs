@@ -1,4 +1,4 @@
-//! A world in plain text, for people: `diorama world show`.
+//! Owns the plain-text view of a world: `diorama world show`.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,8 @@ use crate::model::{
 use crate::schema::{Schema, Type};
 use crate::value::Value;
 
-/// The world's domains with their resources (fields, number of records) and APIs (route, parameters, behaviour).
+/// Returns the world's domains with their resources (fields, number of records) and APIs (route, parameters,
+/// behaviour).
 pub fn show(world: &World) -> String {
     let mut out = String::new();
     let clock = Value::DateTime(world.clock).to_text(&world.zone);
@@ -162,7 +163,7 @@ fn describe_behaviour(world: &World, api: &Api) -> String {
         let holder = world.resources.get(resource.index());
         format!("{kind} {}.{}", name(resource), holder.map_or("", |holder| &holder.field(*field).name))
     };
-    // In the words of the format.
+    // The text uses the keys of the format.
     let mut text = match &behaviour.kind {
         BehaviourKind::Get { resource, .. } => format!("get {}", name(resource)),
         BehaviourKind::Lookup { resource, .. } => format!("lookup {}", name(resource)),

@@ -1,4 +1,4 @@
-//! Reading and compiling, by example.
+//! Owns the tests of parsing and compiling, by example.
 
 use super::*;
 
@@ -11,7 +11,7 @@ mod reading;
 
 const GUIDE: &str = include_str!("../../../docs/world-format.md");
 
-/// The whole world of the format's documentation.
+/// Returns the example world from the format's documentation.
 pub(crate) fn example() -> &'static str {
     let start = GUIDE.find("```yaml\n").unwrap() + "```yaml\n".len();
     let end = start + GUIDE[start..].find("```").unwrap();
@@ -22,7 +22,7 @@ fn refused(name: &str, text: &str) -> String {
     read(name, text.as_bytes()).unwrap_err().to_string()
 }
 
-/// A world of one resource of every type, written out.
+/// Returns a materialised world of one resource with all types.
 pub(crate) fn materialised() -> serde_json::Value {
     let text = r#"
 world: 1
@@ -83,7 +83,7 @@ fn canonical_of(json: &serde_json::Value) -> String {
     canonical
 }
 
-/// Changes one place of the tiny world (the value is JSON) and gives back what is found there.
+/// Changes values of the tiny world, given as JSON, and returns the findings.
 fn findings_with(changes: &[(&str, &str)]) -> String {
     let mut json = materialised();
     for (pointer, value) in changes {

@@ -1,9 +1,9 @@
-//! The content of a short text: its words with meaning, its numbers and its denials, without their order and form.
+//! Text content: reduces a short text to its meaningful words, numbers and denials, without their order.
 
 use crate::lexicon::Role;
 use crate::text::{Kind, Text};
 
-/// A given text has at most so many times the words of the expected one.
+/// A text may have at most this many times the words of the expected one.
 const MAX_LENGTH_RATIO: usize = 2;
 
 /// The content of a short text, such as a note or a choice.
@@ -11,11 +11,11 @@ const MAX_LENGTH_RATIO: usize = 2;
 pub struct TextContent {
     /// Hashes of the stems of its words with meaning, sorted.
     stems: Vec<u64>,
-    /// Its figures and number words as they are folded, sorted.
+    /// Its figures and number words in folded form, sorted.
     numbers: Vec<String>,
-    /// How many words deny.
+    /// Number of denying words.
     denials: usize,
-    /// How many words and figures it has.
+    /// Number of words and figures.
     words: usize,
 }
 
@@ -44,8 +44,9 @@ impl TextContent {
         content
     }
 
-    /// Returns true if another text says all of this one: each word with meaning and each number, with as many denials, in at
-    /// most twice as many words. The order and words such as `the` or `please` do not count.
+    /// Returns true if another text contains this one. It must have each meaningful word, each number, and as
+    /// many denials, in at most twice as many words. Order and function words such as `the` or `please` do
+    /// not count.
     #[must_use]
     pub fn is_said_by(&self, other: &Self) -> bool {
         self.denials == other.denials
@@ -54,7 +55,8 @@ impl TextContent {
             && is_part(&self.numbers, &other.numbers)
     }
 
-    /// Returns true if two texts say the same in other function words: `in review` and `under review`.
+    /// Returns true if two texts differ only in order and function words. Example: `in review` and `under
+    /// review`.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         !(self.stems.is_empty() && self.numbers.is_empty())
@@ -62,7 +64,7 @@ impl TextContent {
     }
 }
 
-/// Returns true if a sorted list has each item of another one, as often as it is there.
+/// Returns true if a sorted list contains each item of another one, as often as it occurs there.
 fn is_part<T: Ord>(part: &[T], whole: &[T]) -> bool {
     let mut whole = whole.iter();
     part.iter().all(|item| whole.any(|other| other == item))
@@ -87,15 +89,15 @@ mod tests {
         check("ring after 10", "ring before 10", false);
         check("leave it with the neighbour at number 12", "Leave with neighbour, number 12", true);
         check("two bags of flour", "2 bags of flour", true);
-        // A denial is added, taken away, or moved to another number of them.
+        // The other text adds a denial, removes one, or has another number of them.
         check("ring the bell", "Do not ring the bell", false);
         check("do not ring the bell", "Ring the bell", false);
         check("don't ring, but knock", "don't ring, and don't knock", false);
-        // Another number, another name, less than was said.
+        // The other text has another number, another name, or less content.
         check("leave it at number 12", "leave it at number 21", false);
         check("ask for Rosa", "ask for Rita", false);
         check("leave it with the neighbour at number 12", "leave it at number 12", false);
-        // All that was ever said is no note.
+        // A text that is far longer than the note does not count as the note.
         check(
             "ring twice",
             "ring twice, I said, and then the flat on the left, ask for my brother or come again",

@@ -1,4 +1,5 @@
-//! Days: ISO and other figures, days with months, weekdays, and days told from today. Each has two readings at most.
+//! Days: recognises ISO and other numeric dates, days with months, weekdays, and days relative to today. Each
+//! day has at most two readings.
 
 use diorama_seeds::value::Date;
 
@@ -7,10 +8,10 @@ use super::text::{Kind, Text, Token};
 use super::units::Dimension;
 use super::{Clock, Clocktime, Day, DayForm, Found, Number, What};
 
-/// A day before today by more than this is next year's, where no year is given.
+/// Without a year, a day further back than this is read as next year's.
 const MAX_DAYS_AGO: i32 = 200;
 
-/// A day that starts at a token.
+/// Recognises a day that starts at a token.
 pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> {
     let token = text.tokens.get(at)?;
     if let Some(Figure::Instant(date, time, has_offset)) = token.figure() {
@@ -24,7 +25,7 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
     if let Some((day, end)) = calendar(text, at, clock) {
         return Some(Found::new(at, end, What::Date(day)));
     }
-    // `sat` and `sun` are words too: in small letters they need a preposition or a number.
+    // `sat` and `sun` are also words. In lower case they need a preposition or a number.
     let is_led = || matches!(text.word_before(at), "on" | "next" | "last" | "this" | "by" | "until" | "from");
     let is_followed = || text.next(at + 1).is_some_and(|next| matches!(next.kind, Kind::Figure(_)));
     if token.is_word()
@@ -60,7 +61,7 @@ fn exact(date: Date) -> Day {
     Day { readings: [Some(date), None], form: DayForm::Exact, derived: false }
 }
 
-/// A day with its month or in figures, and the token after it.
+/// Reads a day with its month or in digits. Returns it with the token after it.
 fn calendar(text: &Text, at: usize, clock: &Clock) -> Option<(Day, usize)> {
     let token = text.tokens.get(at)?;
     if let Some(figure) = token.figure() {
@@ -106,7 +107,7 @@ fn calendar(text: &Text, at: usize, clock: &Clock) -> Option<(Day, usize)> {
     let (day, end) = day_of_month(text, at)?;
     let end = end
         + usize::from(text.next_word(end) == "of" || text.next(end).is_some_and(|next| next.is_sign('.')));
-    // `may` and `march` are verbs in small letters.
+    // `may` and `march` are verbs in lower case.
     let verb = |month: &&Token| !month.capital && matches!(text.word(month), "may" | "march");
     let month = text.next(end).filter(|month| month.is_word() && month.lex.month > 0 && !verb(month))?;
     let end = end
@@ -119,7 +120,7 @@ fn calendar(text: &Text, at: usize, clock: &Clock) -> Option<(Day, usize)> {
     dated(text, month, day, end, clock)
 }
 
-/// A day of a month, with its year where one follows.
+/// Reads a day of a month, with its year if one follows.
 fn dated(text: &Text, month: &Token, day: i16, end: usize, clock: &Clock) -> Option<(Day, usize)> {
     let comma = usize::from(text.next(end).is_some_and(|next| next.is_sign(',')));
     let month = i16::from(month.lex.month);
@@ -130,7 +131,7 @@ fn dated(text: &Text, month: &Token, day: i16, end: usize, clock: &Clock) -> Opt
     Some((Day { readings: [Some(date), None], form: DayForm::MonthDay, derived: false }, end))
 }
 
-/// A year in figures.
+/// Reads a year in digits.
 fn year(text: &Text, at: usize) -> Option<i16> {
     match text.next(at)?.figure()? {
         Figure::Number(number)
@@ -142,7 +143,7 @@ fn year(text: &Text, at: usize) -> Option<i16> {
     }
 }
 
-/// A number from 1 to 31, or its ordinal in figures or words; and the token after it.
+/// Reads a number from 1 to 31, or an ordinal in digits or words. Returns it with the token after it.
 fn day_of_month(text: &Text, at: usize) -> Option<(i16, usize)> {
     let token = text.tokens.get(at)?;
     if token.is_word() {
@@ -167,14 +168,14 @@ fn day_of_month(text: &Text, at: usize) -> Option<(i16, usize)> {
     Some((day, at + 1 + usize::from(ordinal)))
 }
 
-/// The nearest day of a month and day: of this year, or of the next where that is long past.
+/// Returns a day of this year, or of the next year if it is long past.
 fn nearest(month: i16, day: i16, today: Date) -> Option<Date> {
     let year = today.civil().year();
     let own = figures::civil(year, month, day).filter(|date| date.0 > today.0 - MAX_DAYS_AGO);
     own.or_else(|| figures::civil(year + 1, month, day))
 }
 
-/// The coming day of a month, and the last.
+/// Returns the next and the last occurrence of a day of the month.
 fn of_month(day: i16, today: Date) -> Day {
     let is = |date: &Date| i16::from(date.civil().day()) == day;
     let coming = (0..35).map(|ahead| Date(today.0 + ahead)).find(is);
@@ -182,7 +183,7 @@ fn of_month(day: i16, today: Date) -> Day {
     Day { readings: [coming, last], form: DayForm::DayOfMonth, derived: false }
 }
 
-/// A weekday, with its date where one follows.
+/// Reads a weekday, with its date if one follows.
 fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
     let today = clock.today;
     let mut from = at + 1;
@@ -200,7 +201,7 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
             .map(|(day, end)| (of_month(day, today), end))
     });
     if let Some((mut day, end)) = dated.filter(|_| same_line) {
-        // A weekday that the date is not makes it no day.
+        // Readings that fall on another weekday are dropped.
         let fitting: Vec<Date> = day.readings.into_iter().flatten().filter(of).collect();
         day.readings = [fitting.first().copied(), fitting.get(1).copied()];
         return Found::new(at, end, What::Date(day));
@@ -219,7 +220,7 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
     Found::new(at, at + 1, What::Date(Day { readings, form, derived: false }))
 }
 
-/// The day that a number of days or weeks gives: `in 3 days`, `two weeks ago`.
+/// Returns the day that a number of days or weeks leads to. Examples: `in 3 days`, `two weeks ago`.
 pub(crate) fn derived(text: &Text, start: usize, end: usize, number: &Number, clock: &Clock) -> Option<Day> {
     let unit = number.unit.filter(|unit| {
         unit.dimension == Dimension::Duration && (86_400.0..700_000.0).contains(&unit.factor)

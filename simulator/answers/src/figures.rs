@@ -1,21 +1,21 @@
-//! Figures: digits with their separators, as numbers, dates, times and instants.
+//! Figures: reads digits with separators as numbers, dates, times and timestamps.
 
 use std::sync::LazyLock;
 
 use diorama_seeds::value::{Date, Time};
 use regex::Regex;
 
-/// A run of digits and separators, read.
+/// The value of a run of digits and separators.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
     Number(Numeral),
-    /// A date, and its other reading where day and month may stand in either order.
+    /// A date, with a second reading if day and month may be swapped.
     Date(Date, Option<Date>),
     /// Two small numbers with a slash: a date without its year, or a fraction.
     Slash(u32, u32),
-    /// A clock time, and whether its hour has two digits.
+    /// A clock time. The flag is true if its hour has two digits.
     Time(Time, bool),
-    /// A date and time, and whether an offset from UTC follows.
+    /// A date and time. The flag is true if an offset from UTC follows.
     Instant(Date, Time, bool),
 }
 
@@ -24,11 +24,11 @@ pub(crate) enum Figure {
 pub(crate) struct Numeral {
     pub(crate) mantissa: i64,
     pub(crate) scale: u8,
-    /// The other reading of one separator before three digits.
+    /// The second reading, if one separator is followed by three digits.
     pub(crate) other: Option<(i64, u8)>,
-    /// Its digits are one run without separators.
+    /// True if the digits have no separators.
     pub(crate) is_plain: bool,
-    /// How many digits it has.
+    /// Number of digits.
     pub(crate) digits: u8,
 }
 
@@ -41,7 +41,7 @@ impl Numeral {
         self.other.map(|(mantissa, scale)| value(mantissa, scale))
     }
 
-    /// The whole number that it is, up to two digits.
+    /// Returns the whole number, if it has one or two digits.
     pub(crate) fn small(&self) -> Option<u32> {
         (self.is_plain && self.digits <= 2).then(|| u32::try_from(self.mantissa).ok()).flatten()
     }
@@ -51,7 +51,7 @@ fn value(mantissa: i64, scale: u8) -> f64 {
     mantissa as f64 / 10_f64.powi(i32::from(scale))
 }
 
-/// Longer runs of digits are codes.
+/// A longer run of digits is a code.
 const MAX_DIGITS: usize = 15;
 
 #[expect(clippy::expect_used, reason = "the pattern is a constant, and every test compiles it")]
@@ -71,11 +71,12 @@ static FIGURE: LazyLock<Regex> = LazyLock::new(|| {
 static SLASH: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(\d{1,2})/(\d{1,2})\b").expect("a constant pattern"));
 
-/// Reads the figure at the start of a text that starts with a digit; gives its length in bytes. None for a code.
+/// Reads the figure at the start of a text that starts with a digit. Returns it, or none for a code, with its
+/// length in bytes.
 pub(crate) fn read(text: &str) -> (Option<Figure>, usize) {
     let run = text.bytes().take_while(u8::is_ascii_digit).count();
     let next = text.as_bytes().get(run).copied().unwrap_or(b' ');
-    // Most runs stand alone.
+    // Most figures have no separators, so the regular expressions are skipped.
     let is_plain = matches!(next, b' ' | b'\n' | b')' | b'?' | b'!' | b';')
         && (next != b' ' || run > 3 || !goes_on(text, run));
     if is_plain || next.is_ascii_alphabetic() {
@@ -103,7 +104,7 @@ pub(crate) fn read(text: &str) -> (Option<Figure>, usize) {
         let year = if year.len() == 2 { 2000 + number("year") } else { number("year") };
         let (a, b) = (number("a"), number("b"));
         let (by_day, by_month) = (civil(year, b, a), civil(year, a, b));
-        // The English order of `5/3/2026` is read too; points stand in the other order only.
+        // The month-first order of `5/3/2026` is a second reading. Dates with points are always day-first.
         let other = by_month.filter(|other| part("sep") == Some("/") && Some(*other) != by_day);
         by_day.map(|date| Figure::Date(date, other)).or(other.map(|date| Figure::Date(date, None)))
     } else if let Some(clock) = part("time") {
@@ -117,7 +118,7 @@ pub(crate) fn read(text: &str) -> (Option<Figure>, usize) {
     }
 }
 
-/// Returns true if a group of exactly three digits follows a blank.
+/// Returns true if a blank and a group of exactly three digits follow.
 fn goes_on(text: &str, run: usize) -> bool {
     let rest = text.get(run + 1..).unwrap_or_default();
     rest.bytes().take_while(u8::is_ascii_digit).count() == 3
@@ -148,7 +149,7 @@ fn numeral(text: &str) -> Option<Numeral> {
         [_] if grouped && last == ',' => numeral(0, Some(3)),
         [_] if grouped => numeral(3, Some(0)),
         [_] => numeral(behind, None),
-        // One mark throughout groups; the last of two kinds starts the decimals.
+        // If all marks are equal, they group thousands. Of two kinds, the last starts the decimals.
         marks if marks.iter().all(|(_, mark)| *mark == last) => numeral(0, None),
         _ => numeral(behind, None),
     })

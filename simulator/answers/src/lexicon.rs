@@ -1,4 +1,4 @@
-//! Words and what they can mean: numbers, months, weekdays, units, currencies, and roles in a sentence.
+//! The lexicon: maps words to numbers, months, weekdays, units, currencies and roles in a sentence.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use crate::units::{self, Currency, Unit};
 pub struct Lex {
     /// A number below one hundred: `twelve`.
     pub number: Option<u8>,
-    /// A number that multiplies: `dozen`, `thousand`.
+    /// A multiplying number: `dozen`, `thousand`.
     pub multiplier: Option<u32>,
     /// The number of an ordinal: `third`.
     pub ordinal: u8,
@@ -19,13 +19,13 @@ pub struct Lex {
     pub month: u8,
     /// A weekday, 1 (Monday) to 7.
     pub weekday: u8,
-    /// It is short for a month or weekday.
+    /// True if the word abbreviates a month or a weekday.
     pub short: bool,
     /// A unit.
     pub unit: Option<Unit>,
     /// A currency.
     pub currency: Option<Currency>,
-    /// The currency is a code, which counts in capitals only.
+    /// True if the currency is a code, which counts only in capitals.
     pub code: bool,
     roles: u16,
 }
@@ -33,23 +33,23 @@ pub struct Lex {
 /// A role that words play in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It has no meaning of its own: `the`, `of`, `is`.
+    /// A word without a meaning of its own: `the`, `of`, `is`.
     Function,
-    /// It denies: `not`, `isn't`, `never`.
+    /// A denial: `not`, `isn't`, `never`.
     Negator,
-    /// It is a form of `be`.
+    /// A form of `be`.
     Copula,
-    /// The words behind it are only imagined, possible or unsure: `if`, `might`, `perhaps`.
+    /// A word that makes the words after it imagined, possible or unsure: `if`, `might`, `perhaps`.
     Hypothetical,
-    /// It stands before a number that names something: `room`, `order`.
+    /// A noun before a number that identifies something: `room`, `order`.
     Identifier,
-    /// It asks: `which`, `shall`, `can`.
+    /// A word that asks: `which`, `shall`, `can`.
     Asking,
     /// A title of a person.
     Title,
-    /// Its point ends no sentence.
+    /// An abbreviation, whose point ends no sentence.
     Abbreviation,
-    /// It starts a clause: `but`, `because`, `while`.
+    /// A word that starts a clause: `but`, `because`, `while`.
     Joint,
 }
 
@@ -74,7 +74,7 @@ static NONE: Lex = Lex {
     roles: 0,
 };
 
-/// The meanings of a folded word; none of a word that is not listed.
+/// Returns the meanings of a folded word. Unlisted words have none.
 pub(crate) fn look_up(word: &str) -> &'static Lex {
     LEXICON.get(word).unwrap_or(&NONE)
 }

@@ -1,7 +1,7 @@
-//! The answer extractor, `extract/3`: text to typed mentions with places.
+//! The answer extractor, `extract/3`: finds typed mentions and their positions in a text.
 //!
-//! Numbers, money, dates and times are found without knowing what is asked; names are found when one is looked for. This
-//! package must not know what is expected, and never fails on any text.
+//! It finds numbers, money, dates and times without knowing the question. It finds names when a caller looks
+//! for them. This crate must not know the expected answer, and it accepts any text.
 
 mod content;
 mod dates;
@@ -25,7 +25,7 @@ pub use self::span::Span;
 pub use self::stance::Stance;
 use self::text::Text;
 
-/// Version of the extractor; a change that alters any mention makes a new one.
+/// Version of the extractor. A change that alters any mention needs a new version.
 pub const EXTRACTOR_VERSION: &str = "extract/3";
 
 /// Finds all mentions of numbers, money, dates and times.
@@ -34,7 +34,7 @@ pub fn extract(text: &str, clock: &Clock) -> Vec<Mention> {
     mentions(&Text::read(text), clock)
 }
 
-/// Finds the mentions in a text that was read.
+/// Finds the mentions in parsed text.
 pub(crate) fn mentions(text: &Text, clock: &Clock) -> Vec<Mention> {
     let mut found: Vec<Mention> = Vec::with_capacity(16);
     let mut at = 0;
@@ -63,12 +63,12 @@ pub(crate) fn mentions(text: &Text, clock: &Clock) -> Vec<Mention> {
     found
 }
 
-/// A value that a recogniser found over the tokens `start..end`.
+/// A value that a recogniser found in the tokens `start..end`.
 pub(crate) struct Found {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) what: What,
-    /// The time of an instant, beside its day.
+    /// The time of a timestamp, whose day is in `what`.
     pub(crate) also: Option<What>,
 }
 

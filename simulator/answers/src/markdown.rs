@@ -1,13 +1,14 @@
-//! Markdown to plain text of the same length, so that places stay: markup becomes blanks, blocks become lines.
+//! Markdown removal: replaces markup by blanks and block ends by line ends. The length stays, so byte
+//! positions remain valid.
 
 use std::borrow::Cow;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-/// Ends a cell of a table.
+/// Marks the end of a table cell.
 pub(crate) const CELL: char = '\u{1f}';
 
-/// Returns the text with its markup blanked. What is struck through goes too.
+/// Returns the text with its markup and its struck-through parts blanked.
 pub(crate) fn plain(source: &str) -> Cow<'_, str> {
     let is_marked = |c: char| matches!(c, '*' | '_' | '`' | '#' | '|' | '~' | '<' | '[' | '\n' | '\\' | '&');
     let starts_list = source.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '>'));
@@ -39,7 +40,7 @@ pub(crate) fn plain(source: &str) -> Cow<'_, str> {
             Event::SoftBreak | Event::HardBreak => mark(range.start, b'\n'),
             Event::InlineHtml(tag) if tag.starts_with("<br") => mark(range.start, b'\n'),
             Event::Html(_) => {
-                // The text between tags stays; each tag ends a line.
+                // Keeps the text between HTML tags and turns each tag into line ends.
                 let mut inside = false;
                 for (at, byte) in source.as_bytes().iter().enumerate().take(range.end).skip(range.start) {
                     inside |= *byte == b'<';
@@ -53,7 +54,7 @@ pub(crate) fn plain(source: &str) -> Cow<'_, str> {
             Event::End(
                 TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableRow | TagEnd::TableHead,
             ) => {
-                // The last byte of a block is its line end, or its own text.
+                // The last byte of a block is its line end or part of its text.
                 let own =
                     source.as_bytes().get(range.end.saturating_sub(1)).is_some_and(u8::is_ascii_whitespace);
                 mark(if own { range.end - 1 } else { range.end }, b'\n');
@@ -61,7 +62,8 @@ pub(crate) fn plain(source: &str) -> Cow<'_, str> {
             _ => {}
         }
     }
-    // `7. The fastest is ..` is a number with a point; a list has two items.
+    // A single list item such as `7. The fastest is ..` is a sentence that begins with a number. A list has
+    // at least two items.
     if let [only] = *items {
         let number = source[only..].bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'.').count();
         plain[only..only + number].copy_from_slice(&source.as_bytes()[only..only + number]);

@@ -1,4 +1,4 @@
-//! A typed value that a text mentions: a number, an amount of money, a day, a time, with its place.
+//! Mentions: typed values in a text (numbers, money, days, times), with their positions.
 
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Zone};
 
@@ -6,24 +6,24 @@ use crate::span::Span;
 use crate::stance::Stance;
 use crate::units::{Currency, Unit};
 
-/// The clock a text is read by: relative days, and zones of instants.
+/// The clock by which a text is read. It resolves relative days and the offsets of timestamps.
 #[derive(Clone, Debug)]
 pub struct Clock {
-    /// The day the agent was shown.
+    /// The current day that the agent saw.
     pub today: Date,
-    /// The world's zone.
+    /// The world's time zone.
     pub zone: Zone,
 }
 
 impl Clock {
-    /// The clock at an instant.
+    /// Returns the clock at a timestamp.
     #[must_use]
     pub fn at(instant: Instant, zone: &Zone) -> Self {
         Self { today: zone.date_of(instant), zone: zone.clone() }
     }
 }
 
-/// One typed value that the text mentions.
+/// A typed value in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mention {
     /// First byte.
@@ -32,12 +32,12 @@ pub struct Mention {
     pub end: usize,
     /// The value.
     pub what: What,
-    /// How the text stands to it.
+    /// The stance of the text towards the value.
     pub stance: Stance,
 }
 
 impl Mention {
-    /// Its place.
+    /// Returns the position of the mention.
     #[must_use]
     pub const fn span(&self) -> Span {
         Span { start: self.start, end: self.end }
@@ -55,12 +55,12 @@ pub enum What {
     Date(Day),
     /// A time of day.
     Time(Clocktime),
-    /// None of something: `no dentists`, `nothing`.
+    /// An absence: `no dentists`, `nothing`.
     None,
 }
 
 impl What {
-    /// Returns true if it is a number or an amount of money.
+    /// Returns true for a number or an amount of money.
     #[must_use]
     pub const fn is_amount(&self) -> bool {
         matches!(self, Self::Number(_) | Self::Money(_))
@@ -72,28 +72,28 @@ impl What {
 pub struct Number {
     /// Its value.
     pub value: f64,
-    /// The other reading, where `1.234` or `1,234` may group digits or start decimals.
+    /// The second reading, if `1.234` or `1,234` may group digits or start decimals.
     pub other: Option<f64>,
-    /// Shown decimals; negative where a multiplier hides digits (`1.2k`).
+    /// Number of decimals shown. Negative if a multiplier hides digits, as in `1.2k`.
     pub decimals: i8,
     /// Its unit.
     pub unit: Option<Unit>,
-    /// Its kind.
+    /// The role of the number.
     pub role: NumberRole,
 }
 
-/// The kind of a number.
+/// The role of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberRole {
-    /// It measures or counts.
+    /// A measure or a count.
     Plain,
-    /// It limits: `at least 3`, `up to 500`.
+    /// A limit: `at least 3`, `up to 500`.
     Limit,
-    /// It is part of a number of things: `2 of them`.
+    /// A part of a total: `2 of them`.
     Subset,
-    /// It names something: `room 12`, `#7`, `the 3rd`.
+    /// An identifier: `room 12`, `#7`, `the 3rd`.
     Identifier,
-    /// It is a word that is seldom meant as a number: `one`.
+    /// A word that rarely means a number: `one`.
     Weak,
 }
 
@@ -102,7 +102,7 @@ pub enum NumberRole {
 pub struct Money {
     /// The amount.
     pub amount: Decimal,
-    /// The other reading of its digits.
+    /// The second reading of its digits.
     pub other: Option<Decimal>,
     /// The currency.
     pub currency: Currency,
@@ -111,30 +111,31 @@ pub struct Money {
 /// A day as written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Day {
-    /// The days that it can be, the likelier first. None of a weekday that the date is not.
+    /// The possible days, the likelier one first. Both are none if a weekday and its date contradict each
+    /// other.
     pub readings: [Option<Date>; 2],
     /// The part of it that the text gives.
     pub form: DayForm,
-    /// It follows from a number (`in 3 days`), which is mentioned too.
+    /// True if the day follows from a number (`in 3 days`) that is a mention of its own.
     pub derived: bool,
 }
 
 /// The part of a day that a text gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DayForm {
-    /// All of it, or its distance from today.
+    /// The whole day, or its distance from today.
     Exact,
-    /// Month and day: the nearest year is the reading.
+    /// Month and day. The reading is in the nearest year.
     MonthDay,
-    /// A bare weekday: the coming one is the reading, today too where it is one.
+    /// A weekday. The reading is the next one, and today if today is that weekday.
     Weekday,
-    /// A day of the month: the coming one is the reading, and the last.
+    /// A day of the month. The readings are the next and the last one.
     DayOfMonth,
 }
 
 impl Day {
-    /// Returns true if it can mean this date. Without a year it can mean any, a bare weekday also the last one, since people
-    /// tell of what was as they tell of what will be.
+    /// Returns true if the mention can mean this date. Without a year, any year fits. A bare weekday also
+    /// means the last one, because people use it for the past and the future.
     #[must_use]
     pub fn means(&self, date: Date, today: Date) -> bool {
         let ahead = i64::from(date.0) - i64::from(today.0);
@@ -150,7 +151,7 @@ impl Day {
         self.readings.iter().flatten().any(alike)
     }
 
-    /// Returns true if two texts can mean the same day.
+    /// Returns true if two mentions can mean the same day.
     #[must_use]
     pub fn meets(&self, other: &Self, today: Date) -> bool {
         let means =
@@ -164,12 +165,12 @@ impl Day {
 pub struct Clocktime {
     /// The time.
     pub time: Time,
-    /// The other time that it may mean: `half past two` in the afternoon.
+    /// The second reading. Example: `half past two` in the afternoon.
     pub other: Option<Time>,
 }
 
 impl Clocktime {
-    /// Returns true if two can mean the one time that either gives first.
+    /// Returns true if two mentions share a time that is the first reading of one of them.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         self.time == other.time || self.other == Some(other.time) || other.other == Some(self.time)

@@ -1,31 +1,32 @@
-//! Names: values of text fields as sequences of words, and finding them in a text.
+//! Names: parses values of text fields into words, and finds them in a text.
 //!
-//! Two spellings are one name apart from case, accents, hyphens, markup, titles of persons and leading articles.
+//! Two spellings are one name if they differ only in case, accents, hyphens, markup, personal titles or
+//! leading articles.
 
 use rustc_hash::FxHashMap;
 
 use super::lexicon::Role;
 use super::text::{Kind, Text, Token};
 
-/// Marks that may stand between two words of a name.
+/// Maximum number of marks between two words of a name.
 const MAX_MARKS_BETWEEN_WORDS: usize = 3;
 
-/// One name: its folded words without title and article.
+/// A name, as its folded words without title and article.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     words: Vec<Box<str>>,
-    /// It is in small letters: other forms of its last word count too.
+    /// True if the name is in lower case, so other forms of its last word match too.
     is_inflected: bool,
-    /// It has other marks than hyphens and points inside.
+    /// True if the name contains marks other than hyphens and points.
     is_punctuated: bool,
-    /// It is one word that is no name by itself: `on`.
+    /// True if the name is a single common word: `on`.
     is_common: bool,
-    /// It starts with a capital.
+    /// True if the name starts with a capital.
     is_capital: bool,
 }
 
 impl Name {
-    /// Reads a name; none when there is no word in it.
+    /// Parses a name. Returns none if the value has no word.
     pub(crate) fn read(value: &str) -> Option<Self> {
         let text = Text::of_value(value);
         let mut words: Vec<&Token> =
@@ -49,7 +50,7 @@ impl Name {
         })
     }
 
-    /// Where the name stands: the token after its last, when it starts at a token.
+    /// Returns the token after the name, if the name starts at token `at`.
     pub(crate) fn at(&self, text: &Text, at: usize, exactly: bool) -> Option<usize> {
         let (last, rest) = self.words.split_last()?;
         let is_last = |token: &Token| {
@@ -75,7 +76,7 @@ impl Name {
         (!self.is_common || is_stated(text, at, end + 1) || is_listed()).then_some(end + 1)
     }
 
-    /// The next word of the name, with the marks before it skipped.
+    /// Returns the next word of the name, and skips the marks before it.
     fn next<'t>(&self, text: &'t Text, end: &mut usize, first: &Token) -> Option<&'t Token> {
         for _ in 0..=MAX_MARKS_BETWEEN_WORDS {
             let token =
@@ -96,7 +97,8 @@ impl Name {
     }
 }
 
-/// Returns true if two words are one in the plural or in another spelling: `belts` and `belt`, `canceled` and `cancelled`.
+/// Returns true if two words are plural or spelling variants of each other. Examples: `belts` and `belt`,
+/// `canceled` and `cancelled`.
 fn is_form(one: &str, other: &str) -> bool {
     let plural =
         |one: &str, other: &str| one.strip_prefix(other).is_some_and(|ending| matches!(ending, "s" | "es"));
@@ -105,13 +107,14 @@ fn is_form(one: &str, other: &str) -> bool {
         || (one.contains("ll") != other.contains("ll") && one.replace("ll", "l") == other.replace("ll", "l"))
 }
 
-/// Returns true if a mark or nothing stands behind.
+/// Returns true if the sentence ends or a mark follows at `end`.
 fn ends_item(text: &Text, at: usize, end: usize) -> bool {
     let after = text.tokens.get(end).filter(|after| after.sentence == text.tokens[at].sentence);
     after.is_none_or(|after| matches!(after.kind, Kind::Sign(_)))
 }
 
-/// Returns true if a common word is what a clause says of its subject, or stands alone: `the lamp is off.`, `Switch: on`.
+/// Returns true if a common word is the predicate of a clause, or stands alone. Examples: `the lamp is off.`,
+/// `Switch: on`.
 fn is_stated(text: &Text, at: usize, end: usize) -> bool {
     let token = &text.tokens[at];
     let after =
@@ -132,12 +135,12 @@ fn is_stated(text: &Text, at: usize, end: usize) -> bool {
     ends && said
 }
 
-/// Names found by their first word.
+/// Names, indexed by their first word.
 #[derive(Debug, Default)]
 pub struct Names(FxHashMap<Box<str>, Vec<Name>>);
 
 impl Names {
-    /// The names of these values.
+    /// Parses the names of these values.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: FxHashMap<Box<str>, Vec<Name>> = FxHashMap::default();
         for name in values.into_iter().filter_map(Name::read) {
@@ -152,7 +155,7 @@ impl Names {
         Self(names)
     }
 
-    /// The longest name of two words and more at a token: the token after it.
+    /// Returns the token after the first name of at least two words that starts at a token.
     pub(crate) fn long_at(&self, text: &Text, at: usize) -> Option<usize> {
         let names = self.0.get(text.word(text.tokens.get(at)?))?;
         names.iter().filter(|name| name.words.len() > 1).find_map(|name| name.at(text, at, true))

@@ -1,4 +1,4 @@
-//! Numbers in figures and words, with units, and amounts of money.
+//! Numbers: recognises numbers in digits and words, with units, and amounts of money.
 
 use diorama_seeds::value::Decimal;
 
@@ -9,7 +9,7 @@ use super::text::{Kind, Text};
 use super::units::{self, Currency, Dimension, Unit};
 use super::{Found, Money, Number, NumberRole, What};
 
-/// A number or an amount of money that starts at a token.
+/// Recognises a number or an amount of money that starts at a token.
 pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
     let token = text.tokens.get(at)?;
     let before = at.checked_sub(1).and_then(|before| text.tokens.get(before));
@@ -24,7 +24,7 @@ pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
             Some(figured(text, at, at, numeral, minus))
         }
         Kind::Sign('-' | '−') => {
-            // A sign of its own, not a hyphen: `-5`, `(-5)`.
+            // A minus sign, not a hyphen: `-5`, `(-5)`.
             let free = !token.glued
                 || before.is_some_and(|before| matches!(before.kind, Kind::Sign('(' | ':' | '=' | ',')));
             let next = text.tokens.get(at + 1).filter(|next| next.glued && free)?;
@@ -46,7 +46,7 @@ pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
         }
         Kind::Sign(sign) => {
             let currency = Currency::sign(sign)?;
-            // `US$ 12`, `A$12`: the letters before narrow the sign.
+            // `US$ 12`, `A$12`: the letters before the sign narrow its currency.
             let prefix = before.filter(|before| token.glued && before.is_word() && before.upper);
             let narrowed = prefix.and_then(|prefix| Currency::prefixed(text.word(prefix), currency));
             signed(text, at - usize::from(narrowed.is_some()), at, narrowed.unwrap_or(currency), false)
@@ -71,7 +71,7 @@ fn fraction(at: usize, part: u32, whole: u32) -> Found {
     Found::new(at, at + 1, What::Number(Number { other, ..plain(f64::from(part), NumberRole::Plain) }))
 }
 
-/// A number whose figure stands at `at`, with what stands behind it.
+/// Reads a number from the figure at `at`, with its multiplier, currency or unit.
 fn figured(text: &Text, start: usize, at: usize, numeral: Numeral, minus: bool) -> Found {
     let mut end = at + 1;
     let (times, after) = multiplier(text, end);
@@ -96,7 +96,7 @@ fn figured(text: &Text, start: usize, at: usize, numeral: Numeral, minus: bool) 
     with_unit(text, start, end, number)
 }
 
-/// `out of 5`, `/5`, `of 4`: the token after the whole that a number is a part of.
+/// Returns the token after a total: `out of 5`, `/5`, `of 4`.
 fn whole(text: &Text, at: usize) -> usize {
     let slash = text.next(at).is_some_and(|next| next.is_sign('/'));
     let of = match (text.next_word(at), text.next_word(at + 1)) {
@@ -111,7 +111,7 @@ fn whole(text: &Text, at: usize) -> usize {
     if figure || in_words { of + 1 } else { at }
 }
 
-/// The number with its unit, or the role that the words around give it.
+/// Adds the unit of a number, or its role from the words around it.
 fn with_unit(text: &Text, start: usize, mut end: usize, mut number: Number) -> Found {
     if let Some((unit, after)) = unit(text, end) {
         number.unit = Some(unit);
@@ -131,7 +131,7 @@ fn with_unit(text: &Text, start: usize, mut end: usize, mut number: Number) -> F
     Found::new(start, end, What::Number(number))
 }
 
-/// Returns true if a number names a thing: it is glued to letters, or a word such as `room` stands before it.
+/// Returns true if a number identifies something: letters touch it, or a word such as `room` precedes it.
 fn names_something(text: &Text, at: usize) -> bool {
     let Some((token, before)) = text.tokens.get(at).zip(text.before(at)) else { return false };
     let back = |steps: usize| at.checked_sub(steps).and_then(|at| text.tokens.get(at));
@@ -162,7 +162,7 @@ fn is_limit(text: &Text, at: usize) -> bool {
     )
 }
 
-/// `2 of them`
+/// Returns true for a part of a total: `2 of them`.
 fn is_subset(text: &Text, end: usize) -> bool {
     text.next_word(end) == "of"
         && matches!(
@@ -171,7 +171,7 @@ fn is_subset(text: &Text, end: usize) -> bool {
         )
 }
 
-/// `k`, `M`, `million`: the factor, and the token after it.
+/// Returns the factor of a multiplier and the token after it: `k`, `M`, `million`.
 fn multiplier(text: &Text, at: usize) -> (i64, usize) {
     let Some(token) = text.next(at).filter(|token| token.is_word()) else { return (1, at) };
     match text.word(token) {
@@ -189,7 +189,7 @@ const fn part_of_one(sign: char) -> f64 {
     }
 }
 
-/// `and a half`
+/// Returns the fraction in `and a half`.
 fn and_a_part(text: &Text, at: usize) -> Option<f64> {
     let (and, a) = (text.next_word(at), text.next_word(at + 1));
     (and == "and" && a == "a").then(|| part(text.next_word(at + 2))).flatten()
@@ -203,12 +203,12 @@ fn part(word: &str) -> Option<f64> {
     }
 }
 
-/// A unit that follows a token in its line, and the token after it.
+/// Returns the unit that follows in the same line, and the token after it.
 fn unit(text: &Text, at: usize) -> Option<(Unit, usize)> {
     text.next(at).and_then(|_| unit_at(text, at))
 }
 
-/// A unit at a token, and the token after it.
+/// Returns the unit at a token, and the token after it.
 pub(crate) fn unit_at(text: &Text, at: usize) -> Option<(Unit, usize)> {
     let token = text.tokens.get(at)?;
     match token.kind {
@@ -247,7 +247,7 @@ pub(crate) fn unit_at(text: &Text, at: usize) -> Option<(Unit, usize)> {
     }
 }
 
-/// `2 h 15 min`, `1 hour and 30 minutes`: adds the smaller parts; gives the token after them.
+/// Adds the smaller parts of a duration: `2 h 15 min`, `1 hour and 30 minutes`. Returns the token after them.
 fn further_parts(text: &Text, at: usize, number: &mut Number, of: Unit) -> usize {
     if of.dimension != Dimension::Duration || of.factor < 60.0 {
         return at;
@@ -279,17 +279,17 @@ fn further_parts(text: &Text, at: usize, number: &mut Number, of: Unit) -> usize
     }
 }
 
-/// An amount behind a sign of currency.
+/// Reads an amount after a currency sign.
 fn signed(text: &Text, start: usize, sign: usize, currency: Currency, minus: bool) -> Option<Found> {
     let numeral = text.next(sign + 1).and_then(|next| next.figure());
     let Some(Figure::Number(numeral)) = numeral else { return None };
     Some(money(text, start, sign + 2, numeral, minus, currency))
 }
 
-/// An amount whose currency stands before it; `end` is the token after its figure.
+/// Reads an amount after its currency. `end` is the token after the figure.
 fn money(text: &Text, start: usize, end: usize, numeral: Numeral, minus: bool, currency: Currency) -> Found {
     let (times, mut after) = multiplier(text, end);
-    // `$12 AUD`: both say the same.
+    // `$12 AUD` names the currency twice.
     let mut currency = currency;
     if let Some((narrower, behind)) =
         currency_after(text, after).filter(|(other, _)| other.overlaps(currency))
@@ -322,7 +322,7 @@ fn money_behind(
     Found::new(start, end, What::Money(Money { amount, other, currency }))
 }
 
-/// `and 56 cents`, or the `50` of `12 euros 50`: the cents, and the token after them.
+/// Returns the cents and the token after them: `and 56 cents`, or the `50` of `12 euros 50`.
 fn cents(text: &Text, at: usize) -> Option<(i64, usize)> {
     let from = at + usize::from(text.next_word(at) == "and");
     let (value, end) = match text.next(from)?.figure() {
@@ -340,7 +340,7 @@ fn cents(text: &Text, at: usize) -> Option<(i64, usize)> {
     (from == at && worded && free && value < 100).then_some((i64::from(value), end))
 }
 
-/// The amount, and the other reading of its digits: one mark before three digits groups thousands.
+/// Returns the amount and its second reading, in which one mark before three digits groups thousands.
 fn amounts(numeral: Numeral, minus: bool, times: i64) -> (Decimal, Option<Decimal>) {
     let sign = if minus { -1 } else { 1 };
     let decimal = |(minor, scale): (i64, u8)| {
@@ -354,7 +354,7 @@ fn amounts(numeral: Numeral, minus: bool, times: i64) -> (Decimal, Option<Decima
     }
 }
 
-/// A currency behind a number: its sign, its code, its word, perhaps with its country before it.
+/// Returns the currency after a number: a sign, a code, or a word with an optional country.
 fn currency_after(text: &Text, at: usize) -> Option<(Currency, usize)> {
     let token = text.next(at)?;
     match token.kind {
@@ -380,14 +380,14 @@ fn currency_after(text: &Text, at: usize) -> Option<(Currency, usize)> {
     }
 }
 
-/// A number in words: `two hundred and five`, `half a dozen`, `no rooms`, `half an hour`.
+/// Reads a number in words: `two hundred and five`, `half a dozen`, `no rooms`, `half an hour`.
 fn in_words(text: &Text, at: usize) -> Option<Found> {
     let token = text.tokens.get(at)?;
     let word = text.word(token);
     let next = text.next_word(at + 1);
     match word {
         "none" | "nothing" | "nobody" => return Some(Found::new(at, at + 1, What::None)),
-        // `No rooms`, not `No, ...`, and not a part of a name.
+        // `No rooms` counts. `No, ...` and a `no` in a name do not.
         "no" => {
             let content = text
                 .next(at + 1)

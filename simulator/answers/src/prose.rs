@@ -1,4 +1,4 @@
-//! A text, read once: its typed mentions, its words, and where names stand in it.
+//! Parsed text: its typed mentions, its words, and the search for names in it.
 
 use super::names::{Name, Names};
 use super::numbers;
@@ -9,7 +9,7 @@ use super::{Clock, Mention, Stance, What};
 
 pub use super::Span;
 
-/// A text that was read.
+/// A text with its tokens and mentions.
 #[derive(Clone, Debug, Default)]
 pub struct Prose {
     source: String,
@@ -18,7 +18,7 @@ pub struct Prose {
 }
 
 impl Prose {
-    /// Reads a text by a clock.
+    /// Parses a text by a clock.
     #[must_use]
     pub fn read(source: &str, clock: &Clock) -> Self {
         let text = Text::read(source);
@@ -26,25 +26,25 @@ impl Prose {
         Self { source: source.to_owned(), text, mentions }
     }
 
-    /// The text itself.
+    /// Returns the original text.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The words of a place.
+    /// Returns the text of a span.
     #[must_use]
     pub fn words_at(&self, span: Span) -> &str {
         self.source.get(span.start..span.end).unwrap_or_default()
     }
 
-    /// All numbers, amounts, days and times.
+    /// Returns all numbers, amounts, days and times.
     #[must_use]
     pub fn mentions(&self) -> &[Mention] {
         &self.mentions
     }
 
-    /// All numbers and amounts, with their places.
+    /// Returns all numbers and amounts with their spans.
     pub fn numbers(&self) -> impl Iterator<Item = (f64, Span)> {
         self.mentions.iter().filter_map(|mention| match &mention.what {
             What::Number(number) => Some((number.value, mention.span())),
@@ -53,19 +53,20 @@ impl Prose {
         })
     }
 
-    /// Where a name stands: the same words in the same order, whatever the case, accents, title or article.
+    /// Returns the spans of a name. Case, accents, titles and articles are ignored; the order of words is
+    /// not.
     #[must_use]
     pub fn find(&self, name: &str) -> Vec<Span> {
         let Some(name) = Name::read(name) else { return Vec::new() };
         (0..self.text.tokens.len()).filter_map(|at| self.span(at, name.at(&self.text, at, false)?)).collect()
     }
 
-    /// Where names of two words and more stand.
+    /// Returns the spans of names with at least two words.
     pub fn names(&self, names: &Names) -> impl Iterator<Item = Span> {
         (0..self.text.tokens.len()).filter_map(move |at| self.span(at, names.long_at(&self.text, at)?))
     }
 
-    /// Where a number with many digits stands, however it is grouped: `7302 9425`.
+    /// Returns the span of a number with at least four digits, in any grouping. Example: `7302 9425`.
     #[must_use]
     pub fn find_digits(&self, digits: &str) -> Option<Span> {
         if digits.len() < 4 || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -91,21 +92,21 @@ impl Prose {
         })
     }
 
-    /// The stems of the words with meaning in a text such as a name, a label or a note: equal for forms of one word.
+    /// Returns the stems of the meaningful words in a short text. Forms of one word have equal stems.
     #[must_use]
     pub fn stems_of(words: &str) -> Vec<u64> {
         let text = Text::of_value(&words.replace('_', " "));
         text.tokens.iter().filter(|token| tells(token)).map(|token| token.stem).collect()
     }
 
-    /// Where the first word of a stem stands.
+    /// Returns the span of the first word with a stem.
     #[must_use]
     pub fn find_stem(&self, stem: u64) -> Option<Span> {
         let at = self.text.tokens.iter().position(|token| tells(token) && token.stem == stem)?;
         self.span(at, at + 1)
     }
 
-    /// The words of the text, as they stand, with their places.
+    /// Returns the words in their original spelling, with their spans.
     pub fn words(&self) -> impl Iterator<Item = (&str, Span)> {
         let words = self.text.tokens.iter().filter(|token| token.is_word());
         words.map(|token| {
@@ -114,24 +115,24 @@ impl Prose {
         })
     }
 
-    /// Where the sentences stand, in order.
+    /// Returns the spans of the sentences, in order.
     pub fn sentences(&self) -> impl Iterator<Item = Span> {
         self.text.sentences().filter_map(|sentence| self.span(sentence.start, sentence.end))
     }
 
-    /// How the words at a place stand in the text.
+    /// Returns the stance of the text towards the words in a span.
     #[must_use]
     pub fn stance(&self, span: Span) -> Stance {
         let end = self.text.tokens.partition_point(|token| (token.end as usize) <= span.end);
         self.token_at(span).map_or(Stance::Asserted, |start| stance::stance(&self.text, start, end))
     }
 
-    /// Units that the text names, beside a number or alone.
+    /// Returns the units that the text names, with or without a number.
     pub fn units(&self) -> impl Iterator<Item = Unit> {
         units_in(&self.text)
     }
 
-    /// Currencies that the text names by sign, code or word.
+    /// Returns the currencies that the text names by sign, code or word.
     pub fn currencies(&self) -> impl Iterator<Item = Currency> {
         currencies_in(&self.text)
     }
@@ -151,7 +152,8 @@ const fn span_of(token: &Token) -> Span {
     Span { start: token.start as usize, end: token.end as usize }
 }
 
-/// Units and currencies that a text names, without reading its mentions: a description, a member's name.
+/// Returns the units and currencies that a short text names, without its mentions. Used for descriptions and
+/// member names.
 #[must_use]
 pub fn measures(text: &str) -> (Vec<Unit>, Vec<Currency>) {
     let text = Text::of_value(&text.replace('_', " "));
@@ -167,7 +169,7 @@ fn units_in(text: &Text) -> impl Iterator<Item = Unit> {
                 at += 1;
                 continue;
             };
-            // A single letter is a unit only beside a number.
+            // A single letter is a unit only if a number precedes it directly.
             let is_letter = behind == at + 1 && token.kind == Kind::Word && token.end - token.start == 1;
             at = behind;
             if !is_letter || token.glued {

@@ -1,6 +1,6 @@
-//! A place in a text.
+//! Byte ranges of a text.
 
-/// A place in a text, in bytes.
+/// A byte range of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
     /// First byte.
@@ -10,7 +10,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Returns true if two places have something in common.
+    /// Returns true if two spans share a byte.
     #[must_use]
     pub const fn overlaps(self, other: Self) -> bool {
         self.start < other.end && other.start < self.end

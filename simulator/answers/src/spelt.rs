@@ -1,8 +1,9 @@
-//! Numbers in words: `two hundred and five`, `twelve point four`.
+//! Spelt numbers: reads number words. Examples: `two hundred and five`, `twelve point four`.
 
 use super::text::Text;
 
-/// `twelve point four`: the value with its decimals, their number, and the token after them.
+/// Reads the decimals of `twelve point four`. Returns the value, the number of decimals, and the token after
+/// them.
 pub(crate) fn with_decimals(text: &Text, value: f64, at: usize) -> (f64, i8, usize) {
     let (mut value, mut decimals, mut end) = (value, 0, at + 1);
     while text.next_word(at) == "point"
@@ -15,7 +16,7 @@ pub(crate) fn with_decimals(text: &Text, value: f64, at: usize) -> (f64, i8, usi
     if decimals > 0 { (value, decimals, end) } else { (value, 0, at) }
 }
 
-/// The value of number words, and the token after the last.
+/// Returns the value of number words, and the token after the last.
 pub(crate) fn spelt(text: &Text, at: usize) -> Option<(f64, usize)> {
     let first = text.tokens.get(at).filter(|token| token.is_word())?;
     let (mut total, mut current) = (0_u64, u64::from(first.lex.number?));
@@ -46,7 +47,7 @@ pub(crate) fn spelt(text: &Text, at: usize) -> Option<(f64, usize)> {
     Some(((total + current) as f64, end))
 }
 
-/// Returns true if a number word adds to what stands before it.
+/// Returns true if a number word adds to the number before it.
 const fn follows(current: u64, more: u8) -> bool {
     let tens = current % 100;
     (current >= 100 && tens == 0) || (tens >= 20 && tens.is_multiple_of(10) && more > 0 && more < 10)

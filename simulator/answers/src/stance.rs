@@ -1,29 +1,30 @@
-//! How a clause stands to what it mentions: it asserts, denies, asks or imagines it.
+//! Stance: decides if a clause asserts, denies, asks or imagines the values in it.
 //!
-//! Looks at the words of the clause around a mention, never at what is expected.
+//! Reads only the words of the clause around a mention. It does not know the expected value.
 
 use super::lexicon::Role;
 use super::text::{Kind, Text, Token};
 
-/// How far a denial reaches, in tokens.
+/// Maximum distance of a denial from the mention, in tokens.
 const MAX_DENIED: usize = 7;
-/// How far words that compare or set aside reach.
+/// Maximum distance of words that compare or set aside, in tokens.
 const MAX_REACH: usize = 6;
 
-/// How a mention stands in the text.
+/// The stance of a text towards a mention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
-    /// The text says that it is so.
+    /// The text asserts the value.
     Asserted,
-    /// It says that it is not so, or is no longer: `not 80`, `instead of 80`, `from 80 to 90`.
+    /// The text says that the value is wrong, or no longer true: `not 80`, `instead of 80`, `from 80 to 90`.
     Denied,
-    /// It asks.
+    /// The text asks about the value.
     Asked,
-    /// It imagines, offers or doubts it, bounds it, or repeats what the user wanted: `if`, `more than`, `you asked for`.
+    /// The text imagines, offers, doubts or bounds the value, or repeats the user's wish: `if`, `more than`,
+    /// `you asked for`.
     Hypothetical,
 }
 
-/// The stance of the tokens `start..end`.
+/// Returns the stance towards the tokens `start..end`.
 pub(crate) fn stance(text: &Text, start: usize, end: usize) -> Stance {
     let Some(token) = text.tokens.get(start) else { return Stance::Asserted };
     if text.asks(token) && start >= question_start(text, start) {
@@ -32,7 +33,8 @@ pub(crate) fn stance(text: &Text, start: usize, end: usize) -> Stance {
     before(text, start, token).or_else(|| after(text, end, token)).unwrap_or(Stance::Asserted)
 }
 
-/// The first token of the part of a sentence that asks: `It is at 14:30, shall I confirm?` asks in its second.
+/// Returns the first token of the asking part of a sentence. Example: in `It is at 14:30, shall I confirm?`
+/// the second part asks.
 fn question_start(text: &Text, at: usize) -> usize {
     let sentence = text.tokens[at].sentence;
     let first =
@@ -47,7 +49,7 @@ fn question_start(text: &Text, at: usize) -> usize {
     starts.last().map_or(first, |(at, _)| at)
 }
 
-/// Cues before a mention, in its clause.
+/// Returns the stance by the words before a mention in its clause.
 fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
     let word = |back: usize| {
         let at = start.checked_sub(back)?;
@@ -57,7 +59,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             .map(|other| text.word(other))
     };
     let near = |back: usize| word(back).unwrap_or("");
-    // `until 9 pm`: what is denied holds only up to it.
+    // `until 9 pm`: the denied state ends at the mention.
     let ends = matches!(near(1), "until" | "till" | "before" | "by" | "after");
     let is_amount = !token.is_word() || token.lex.number.is_some();
     let bounds = matches!(near(1), "over" | "under" | "above" | "below" | "beyond" | "between")
@@ -74,7 +76,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
         let next = if at > 1 { near(at - 1) } else { "" };
         let named = cue.capital && text.before(start - at).is_some_and(Token::is_word);
         let stance = match own {
-            // A part of a name denies nothing, and `nothing else` sets the rest aside.
+            // A negator inside a name denies nothing. `nothing else` does not deny the mention either.
             "without" if at > 2 => None,
             _ if cue.is(Role::Negator) && !named && at <= MAX_DENIED => {
                 let mild =
@@ -96,7 +98,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
             "asked" | "wanted" | "requested" | "mentioned" | "said" | "meant" if near(at + 1) == "you" => {
                 Some(Stance::Hypothetical)
             }
-            // `was 14:00 and is now 16:15`
+            // `was 14:00 and is now 16:15`: the first value is no longer true.
             "was" | "were" if at <= MAX_REACH && is_now_other(text, start, token) => Some(Stance::Denied),
             "could" if near(at + 1) == "i" => Some(Stance::Hypothetical),
             "can" if near(at + 1) == "i" && next == "also" => Some(Stance::Hypothetical),
@@ -110,7 +112,7 @@ fn before(text: &Text, start: usize, token: &Token) -> Option<Stance> {
     None
 }
 
-/// Returns true if the sentence tells of a change before a place.
+/// Returns true if the sentence has a word of change before a position.
 fn changes(text: &Text, start: usize, token: &Token) -> bool {
     const CHANGES: [&str; 12] = [
         "change",
@@ -132,7 +134,7 @@ fn changes(text: &Text, start: usize, token: &Token) -> bool {
         .any(|other| CHANGES.iter().any(|stem| text.word(other).starts_with(stem)))
 }
 
-/// Returns true if the sentence tells of now behind a place.
+/// Returns true if the sentence has the word `now` after a position.
 fn is_now_other(text: &Text, start: usize, token: &Token) -> bool {
     let after = text.tokens[start..].iter().take_while(|other| other.sentence == token.sentence);
     after.into_iter().any(|other| text.word(other) == "now")
@@ -143,7 +145,7 @@ fn follows_to(text: &Text, start: usize, token: &Token) -> bool {
     after.into_iter().any(|other| text.word(other) == "to")
 }
 
-/// Cues after a mention: it is the subject of a denial, or doubted.
+/// Returns the stance by the words after a mention: it may be the subject of a denial or of a doubt.
 fn after(text: &Text, end: usize, token: &Token) -> Option<Stance> {
     let next = |ahead: usize| {
         text.tokens.get(end + ahead).filter(|next| next.sentence == token.sentence && next.cell == token.cell)

@@ -1,4 +1,4 @@
-//! A text as tokens with their places: words, figures and signs, in lines, cells, sentences and clauses.
+//! Tokens: splits a text into words, figures and signs, with their lines, cells, sentences and clauses.
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use super::figures::{self, Figure};
 use super::lexicon::{self, Lex, Role};
 use super::markdown::{self, CELL};
 
-/// Longer texts are cut here: nobody reads on, and the time of a grade stays bounded.
+/// Longer texts are cut here, so that the time of a grade is bounded.
 pub const MAX_BYTES: usize = 40_000;
 
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
-    /// Letters, perhaps with an apostrophe inside.
+    /// Letters, with an optional apostrophe inside.
     Word,
-    /// Digits with their separators; none where they are a code.
+    /// Digits with their separators. None for a code.
     Figure(Option<Figure>),
     /// One other character.
     Sign(char),
@@ -30,47 +30,47 @@ pub struct Token {
     /// Byte after the last.
     pub end: u32,
     pub(crate) kind: Kind,
-    /// Place of its folded form.
+    /// Byte range of its folded form.
     folded: (u32, u32),
-    /// Hash of its stem: equal for forms of one word.
+    /// Hash of its stem. Forms of one word have equal hashes.
     pub stem: u64,
     pub(crate) lex: &'static Lex,
     /// Line or block, from 0.
     pub line: u32,
-    /// Cell of a table, counted through the text.
+    /// Table cell, counted from the start of the text.
     pub(crate) cell: u32,
     /// Sentence, from 0.
     pub sentence: u32,
-    /// Part of a sentence between marks and joints, counted through the text.
+    /// Part of a sentence between marks and joints, counted from the start of the text.
     pub(crate) clause: u32,
-    /// No blank stands before it.
+    /// True if no blank precedes the token.
     pub(crate) glued: bool,
-    /// Its first letter is a capital.
+    /// True if its first letter is a capital.
     pub(crate) capital: bool,
-    /// All its letters are capitals.
+    /// True if all its letters are capitals.
     pub(crate) upper: bool,
 }
 
 impl Token {
-    /// Returns true if it is a word.
+    /// Returns true for a word.
     #[must_use]
     pub const fn is_word(&self) -> bool {
         matches!(self.kind, Kind::Word)
     }
 
-    /// Returns true if it is a word with a meaning of its own.
+    /// Returns true for a word with a meaning of its own.
     #[must_use]
     pub const fn has_content(&self) -> bool {
         self.is_word() && !self.lex.is(Role::Function)
     }
 
-    /// Returns true if it plays a role in its sentence.
+    /// Returns true for a word that plays a role in its sentence.
     #[must_use]
     pub const fn is(&self, role: Role) -> bool {
         self.is_word() && self.lex.is(role)
     }
 
-    /// The figure that it is.
+    /// Returns the token's figure.
     pub(crate) const fn figure(&self) -> Option<Figure> {
         match self.kind {
             Kind::Figure(figure) => figure,
@@ -88,14 +88,14 @@ impl Token {
 pub struct Text {
     /// The tokens, in order.
     pub tokens: Vec<Token>,
-    /// For each sentence, whether it is a question.
+    /// For each sentence, true if it is a question.
     pub questions: Vec<bool>,
-    /// The folded words, one after the other.
+    /// The folded words, concatenated.
     folded: String,
 }
 
 impl Text {
-    /// Reads a message, with its Markdown.
+    /// Parses a message with Markdown.
     #[must_use]
     pub fn read(source: &str) -> Self {
         let mut end = source.len().min(MAX_BYTES);
@@ -105,48 +105,48 @@ impl Text {
         Self::tokens_of(&markdown::plain(&source[..end]))
     }
 
-    /// Reads a short text that is no message, such as a name.
+    /// Parses a short text without markup, such as a name.
     #[must_use]
     pub fn of_value(value: &str) -> Self {
         Self::tokens_of(value)
     }
 
-    /// The token's word without case and accents; the characters of other tokens.
+    /// Returns a word without case and accents, or the characters of another token.
     #[must_use]
     pub fn word(&self, token: &Token) -> &str {
         self.folded.get(token.folded.0 as usize..token.folded.1 as usize).unwrap_or_default()
     }
 
-    /// The words and figures, in order; no marks.
+    /// Returns the words and figures, in order.
     pub fn words_and_figures(&self) -> impl Iterator<Item = &Token> {
         self.tokens.iter().filter(|token| self.word(token).chars().any(char::is_alphanumeric))
     }
 
-    /// The word at a position, when it follows in the same line and cell as the token before.
+    /// Returns the word at a position, if the token before it is in the same line and cell.
     pub(crate) fn next_word(&self, at: usize) -> &str {
         self.next(at).filter(|token| token.is_word()).map_or("", |token| self.word(token))
     }
 
-    /// The token, when it follows in the same line and cell as the one before.
+    /// Returns the token at a position, if the token before it is in the same line and cell.
     pub(crate) fn next(&self, at: usize) -> Option<&Token> {
         let token = self.tokens.get(at)?;
         let before = self.tokens.get(at.checked_sub(1)?)?;
         (token.line == before.line && token.cell == before.cell).then_some(token)
     }
 
-    /// The token before, in the same sentence and cell.
+    /// Returns the previous token, if it is in the same sentence and cell.
     pub(crate) fn before(&self, at: usize) -> Option<&Token> {
         let before = self.tokens.get(at.checked_sub(1)?)?;
         let token = self.tokens.get(at)?;
         (token.sentence == before.sentence && token.cell == before.cell).then_some(before)
     }
 
-    /// The word before, in the same sentence and cell.
+    /// Returns the previous word, if it is in the same sentence and cell.
     pub(crate) fn word_before(&self, at: usize) -> &str {
         self.before(at).filter(|token| token.is_word()).map_or("", |token| self.word(token))
     }
 
-    /// The positions of the tokens of each sentence, in order.
+    /// Returns the token range of each sentence, in order.
     pub fn sentences(&self) -> impl Iterator<Item = Range<usize>> {
         let mut start = 0;
         self.tokens.chunk_by(|one, next| one.sentence == next.sentence).map(move |tokens| {
@@ -211,7 +211,7 @@ impl Reader<'_> {
         self.end_sentence(false);
     }
 
-    /// A word; `'s` and the like are words of their own, except in denials such as `isn't`.
+    /// Reads a word. `'s` and the like are separate words, except in denials such as `isn't`.
     fn word(&mut self, at: usize) -> usize {
         let rest = &self.plain[at..];
         let letters =
@@ -243,7 +243,7 @@ impl Reader<'_> {
         match c {
             ',' | ';' | ':' | '(' | ')' | '[' | ']' | '—' | '–' | '{' | '}' => {
                 self.push(at, length, Kind::Sign(c));
-                // A colon or dash inside a figure or word is none of these.
+                // A colon or a dash inside a figure or a word ends no clause.
                 if blank(after) || blank(before) || !matches!(c, ':' | '–') {
                     self.clause += 1;
                 }
@@ -269,7 +269,7 @@ impl Reader<'_> {
         length
     }
 
-    /// Returns true if a point ends a sentence: no abbreviation or initial stands before it, and a blank follows.
+    /// Returns true if a point ends a sentence: no abbreviation or initial precedes it, and a blank follows.
     fn ends_sentence(&self, at: usize, after: Option<char>) -> bool {
         let next = self.plain[at..]
             .trim_start_matches(['.', '…'])
@@ -279,7 +279,7 @@ impl Reader<'_> {
         let Some(last) = self.text.tokens.last().filter(|last| last.end as usize == at) else {
             return closes;
         };
-        // `J. Smith`, not `19.4 °C.`
+        // `J. Smith` has an initial, `19.4 °C.` does not.
         let initial =
             last.is_word() && last.end - last.start == 1 && last.capital && !last.glued && !self.measures(at);
         let lower = next.clone().find(|c| !c.is_whitespace()).is_some_and(char::is_lowercase);
@@ -289,7 +289,7 @@ impl Reader<'_> {
                 || (last.is_word() && last.end - last.start == 1 && lower))
     }
 
-    /// Returns true if the word that ends here stands behind a figure.
+    /// Returns true if a figure precedes the word that ends here.
     fn measures(&self, at: usize) -> bool {
         let before = self.text.tokens.iter().rev().find(|token| (token.end as usize) < at);
         before.is_some_and(|before| matches!(before.kind, Kind::Figure(_)))
@@ -342,7 +342,7 @@ impl Reader<'_> {
     }
 }
 
-/// Adds a word without case and accents.
+/// Appends a word without case and accents.
 fn fold_into(folded: &mut String, word: &str) {
     if word.is_ascii() {
         folded.extend(word.chars().map(|c| c.to_ascii_lowercase()));
@@ -355,7 +355,7 @@ const fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-/// FNV-1a over the bytes of a word.
+/// Returns the FNV-1a hash of a word's bytes.
 pub(crate) fn hash(word: &str) -> u64 {
     word.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))

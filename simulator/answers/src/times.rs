@@ -1,4 +1,4 @@
-//! Times of day: figures with and without am and pm, and the ways people say them.
+//! Times of day: recognises figures with and without am and pm, and spoken forms.
 
 use diorama_seeds::value::Time;
 
@@ -7,7 +7,7 @@ use super::spelt::spelt;
 use super::text::{Kind, Text, Token};
 use super::{Clocktime, Found, What};
 
-/// Before this hour a time without am or pm may be meant for the afternoon.
+/// A time before this hour may mean the afternoon if am and pm are missing.
 const FIRST_CLEAR_HOUR: u32 = 7;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ enum Half {
     Pm,
 }
 
-/// A time that starts at a token.
+/// Recognises a time that starts at a token.
 pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
     let token = text.tokens.get(at)?;
     let (time, end) = match token.kind {
@@ -35,7 +35,7 @@ const fn exact(hour: u32, minute: u32) -> Option<Clocktime> {
     }
 }
 
-/// A time on the 12-hour face; without its half it may be either.
+/// Returns a time on the 12-hour clock. Without `half`, it has two readings.
 fn faced(hour: u32, minute: u32, half: Option<Half>) -> Option<Clocktime> {
     let twelve = (1..=12).contains(&hour);
     match half {
@@ -48,7 +48,7 @@ fn faced(hour: u32, minute: u32, half: Option<Half>) -> Option<Clocktime> {
     }
 }
 
-/// `am`, `p.m.`, `in the morning`, `at night`: the half, and the token after it.
+/// Returns am or pm, and the token after it: `am`, `p.m.`, `in the morning`, `at night`.
 fn half(text: &Text, at: usize) -> Option<(Half, usize)> {
     let token = text.next(at)?;
     let phrase = |ahead: usize| text.next_word(at + ahead);
@@ -72,7 +72,8 @@ fn half(text: &Text, at: usize) -> Option<(Half, usize)> {
     }
 }
 
-/// `14:30`, `2:30 pm`, `2pm`, `14h30`, `2.30 pm`, `at 9`, `9 o'clock`, `10 past two`.
+/// Reads a time from a figure: `14:30`, `2:30 pm`, `2pm`, `14h30`, `2.30 pm`, `at 9`, `9 o'clock`, `10 past
+/// two`.
 fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)> {
     let number = match figure {
         Figure::Time(time, padded) => {
@@ -130,7 +131,7 @@ fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)>
     if let Some(past) = past(text, hour, at + 1) {
         return Some(past);
     }
-    // `9-10 am`: the first has the half of the second.
+    // `9-10 am`: am or pm of the second hour also applies to the first.
     let joins =
         next.is_some_and(|next| matches!(next.kind, Kind::Sign('-' | '–')) || text.word(next) == "to");
     if joins && let Some(Figure::Number(second)) = text.next(at + 2).and_then(|next| next.figure()) {
@@ -142,12 +143,12 @@ fn figured(text: &Text, at: usize, figure: Figure) -> Option<(Clocktime, usize)>
     bare(text, at, hour, padded)
 }
 
-/// Returns true if a preposition of time stands before.
+/// Returns true if `at` or `@` precedes.
 fn is_announced(text: &Text, at: usize) -> bool {
     text.word_before(at) == "at" || text.before(at).is_some_and(|before| before.is_sign('@'))
 }
 
-/// `at 9`, with nothing behind that it could count.
+/// Reads `at 9`, unless a word follows that it could count.
 fn bare(text: &Text, at: usize, hour: u32, padded: bool) -> Option<(Clocktime, usize)> {
     let counts = |token: &Token| match token.kind {
         Kind::Word => {
@@ -165,7 +166,8 @@ fn bare(text: &Text, at: usize, hour: u32, padded: bool) -> Option<(Clocktime, u
     free.then_some((time?, at + 1))
 }
 
-/// `.. past two`, `.. to nine`, perhaps with `minutes` in between; `at` is the token after the minutes.
+/// Reads `.. past two` and `.. to nine`, with an optional `minutes`. `at` is the token after the number of
+/// minutes.
 fn past(text: &Text, minute: u32, at: usize) -> Option<(Clocktime, usize)> {
     let named = matches!(text.next_word(at), "minutes" | "minute");
     let at = at + usize::from(named);
@@ -185,7 +187,7 @@ fn past(text: &Text, minute: u32, at: usize) -> Option<(Clocktime, usize)> {
     Some((faced(hour, minute, half)?, end))
 }
 
-/// An hour of the 12-hour face, and whether it is a word.
+/// Returns an hour from 1 to 12, with true if it is a word.
 fn hour(token: &Token) -> Option<(u32, bool)> {
     let hour = match token.figure() {
         Some(Figure::Number(number)) => (number.small()?, false),
@@ -194,14 +196,15 @@ fn hour(token: &Token) -> Option<(u32, bool)> {
     (1..=12).contains(&hour.0).then_some(hour)
 }
 
-/// `noon`, `midnight`, `half past two`, `quarter to nine`, `at nine`, `nine o'clock`, `two thirty pm`.
+/// Reads a time in words: `noon`, `midnight`, `half past two`, `quarter to nine`, `at nine`, `nine o'clock`,
+/// `two thirty pm`.
 fn in_words(text: &Text, at: usize) -> Option<(Clocktime, usize)> {
     let token = text.tokens.get(at)?;
     match text.word(token) {
         "noon" | "midday" => return Some((exact(12, 0)?, at + 1)),
         "midnight" => return Some((exact(0, 0)?, at + 1)),
         "half" if text.next_word(at + 1) == "past" => return past(text, 30, at + 1),
-        // `half two`, as the British say it.
+        // `half two` is the British form of 2:30.
         "half" if text.next(at + 1).and_then(hour).is_some_and(|(_, is_word)| is_word) => {
             let (hour, _) = hour(text.next(at + 1)?)?;
             let (half, end) = half(text, at + 2).map_or((None, at + 2), |(half, end)| (Some(half), end));

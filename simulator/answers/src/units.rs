@@ -1,17 +1,17 @@
-//! Units of measure and currencies: what they are called, and how they convert.
+//! Units and currencies: their names and conversions.
 
 use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 
-/// A unit: a dimension, and how a value in it becomes one in the dimension's base unit.
+/// A unit: its dimension, and the conversion to the base unit of the dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// Its dimension.
     pub dimension: Dimension,
     /// `base = value * factor + offset`.
     pub factor: f64,
-    /// See `factor`; not zero for temperatures only.
+    /// See `factor`. Zero except for temperatures.
     pub offset: f64,
 }
 
@@ -38,8 +38,8 @@ const fn unit(dimension: Dimension, factor: f64) -> Unit {
 
 use Dimension::{Area, Data, Duration, Energy, Length, Mass, Power, Share, Speed, Temperature, Volume};
 
-/// Units with their names, separated by blanks. Short names that are also words (`m`, `in`) are in here too: the
-/// recogniser takes them only after a numeral.
+/// Units with their names, separated by blanks. Short names that are also words (`m`, `in`) are included: the
+/// recogniser accepts them only after a numeral.
 pub const WORDS: &[(Unit, &str)] = &[
     (unit(Length, 1.0), "m metre metres meter meters mtr"),
     (unit(Length, 1000.0), "km kms kilometre kilometres kilometer kilometers"),
@@ -92,13 +92,13 @@ pub const WORDS: &[(Unit, &str)] = &[
     (unit(Power, 1000.0), "kw kilowatt kilowatts"),
 ];
 
-/// Percent.
+/// Per cent.
 pub const PERCENT: Unit = unit(Share, 1.0);
 /// Hours.
 pub const HOUR: Unit = unit(Duration, 3600.0);
 /// Square metres.
 pub const SQUARE_METRE: Unit = unit(Area, 1.0);
-/// Degrees Celsius, also what a bare degree sign means.
+/// Degrees Celsius. A bare degree sign also means this unit.
 pub const CELSIUS: Unit = unit(Temperature, 1.0);
 
 static NAMED: LazyLock<FxHashMap<&'static str, Unit>> = LazyLock::new(|| {
@@ -126,7 +126,7 @@ impl Unit {
         }
     }
 
-    /// The unit of area that a unit of length gives.
+    /// Returns the square of a unit of length, as a unit of area.
     #[must_use]
     pub fn squared(self) -> Option<Self> {
         (self.dimension == Length).then_some(Self {
@@ -136,7 +136,7 @@ impl Unit {
         })
     }
 
-    /// The unit of speed that a unit of length gives with a time: `h`, `hour`, `s`, `second`.
+    /// Returns a unit of length per time, as a unit of speed. `time` is `h`, `hour`, `s`, `sec` or `second`.
     #[must_use]
     pub fn in_one(self, time: &str) -> Option<Self> {
         let seconds = match time {
@@ -148,7 +148,7 @@ impl Unit {
         Some(unit(Speed, kilometres * 3600.0 / seconds))
     }
 
-    /// A value in this unit, in another of the same dimension.
+    /// Converts a value to another unit of the same dimension.
     #[must_use]
     pub fn convert(self, value: f64, to: Self) -> Option<f64> {
         (self.dimension == to.dimension).then(|| (value * self.factor + self.offset - to.offset) / to.factor)
@@ -164,12 +164,12 @@ fn find(name: &str) -> Option<Unit> {
 pub struct Currency(&'static str);
 
 impl Currency {
-    /// A currency by its code, or several that share a word or sign.
+    /// Makes a currency from its code, or from the codes that share a word or sign.
     pub const fn named(codes: &'static str) -> Self {
         Self(codes)
     }
 
-    /// Any currency: cents alone.
+    /// Any currency. Used for cents without a currency.
     pub const ANY: Self = Self("");
 
     /// Returns true if the written currency can mean this code.
@@ -178,19 +178,20 @@ impl Currency {
         self.0.is_empty() || self.0.split(' ').any(|one| one.eq_ignore_ascii_case(code))
     }
 
-    /// Returns true if it names one currency, and not a sign or word that several share.
+    /// Returns true for a single currency, false for several that share a sign or word.
     #[must_use]
     pub fn is_one(self) -> bool {
         self.0.len() == 3
     }
 
-    /// Returns true if two ways of writing a currency can mean the same one.
+    /// Returns true if two spellings can mean the same currency.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.0.is_empty() || other.0.split(' ').any(|code| self.means(code))
     }
 
-    /// A currency that a country or the letters before its sign narrow: `US$`, `Australian dollars`.
+    /// Narrows a currency by the country or letters before its sign or word. Examples: `US$`, `Australian
+    /// dollars`.
     pub(crate) fn prefixed(prefix: &str, currency: Self) -> Option<Self> {
         const PREFIXES: [(&str, &str); 9] = [
             ("us", "USD"),
@@ -214,7 +215,7 @@ impl Currency {
         currency.means(code).then_some(Self(code))
     }
 
-    /// The currency of a sign.
+    /// Returns the currencies of a sign.
     pub fn sign(sign: char) -> Option<Self> {
         Some(Self(match sign {
             '€' => "EUR",
@@ -243,7 +244,7 @@ impl Currency {
 
 const DOLLARS: &str = "USD CAD AUD NZD SGD HKD MXN TWD ARS CLP COP BRL BBD BSD BZD FJD JMD TTD UYU";
 
-/// Words and signs in letters.
+/// Currency words and letter signs.
 pub const CURRENCY_WORDS: &[(&str, &str)] = &[
     ("EUR", "euro euros"),
     (DOLLARS, "dollar dollars buck bucks"),
@@ -268,7 +269,7 @@ pub const CURRENCY_WORDS: &[(&str, &str)] = &[
     ("SAR QAR", "riyal riyals"),
 ];
 
-/// ISO 4217 codes. They count only in capitals, since some are words (`ALL`, `TRY`).
+/// ISO 4217 codes. They count only in capitals, because some are words (`ALL`, `TRY`).
 pub const CODES: &[&str] = &[
     "AED", "AFN", "ALL", "AMD", "ANG", "AOA", "ARS", "AUD", "AWG", "AZN", "BAM", "BBD", "BDT", "BGN", "BHD",
     "BIF", "BMD", "BND", "BOB", "BRL", "BSD", "BTN", "BWP", "BYN", "BZD", "CAD", "CDF", "CHF", "CLP", "CNY",
@@ -283,7 +284,7 @@ pub const CODES: &[&str] = &[
     "ZAR", "ZMW", "ZWL",
 ];
 
-/// The codes, and the same in small letters.
+/// Returns each code with its lower-case form.
 pub(crate) fn codes() -> impl Iterator<Item = (&'static str, &'static str)> {
     static LOWER: LazyLock<Vec<String>> =
         LazyLock::new(|| CODES.iter().map(|code| code.to_lowercase()).collect());

@@ -1,4 +1,4 @@
-//! What texts mention: each value with its words, and how the text stands to it.
+//! Snapshots of the mentions in sample texts, with values and stances.
 
 #![allow(clippy::unwrap_used, missing_docs, reason = "a test may end this way")]
 
@@ -10,7 +10,7 @@ use diorama_answers::prose::{Prose, measures};
 use diorama_answers::units::Unit;
 use diorama_answers::{Clock, Mention, NumberRole, Stance, What, extract};
 
-/// A mention as `words: value`, with what is not plain about it behind.
+/// Formats a mention as `words: value`, followed by its unusual properties.
 fn shown(mention: &Mention, text: &str) -> String {
     let words = text.get(mention.start..mention.end).unwrap_or("nothing");
     let mut shown = format!("`{words}`: ");

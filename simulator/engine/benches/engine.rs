@@ -1,6 +1,6 @@
-//! How long calls, forks and digests take: `cargo bench -p diorama-engine`.
+//! Measures the time of calls, forks and digests: `cargo bench -p diorama-engine`.
 //!
-//! Targets, in process: get by key under 2 µs with its body, create under 10 µs, a fork under 10 µs whatever the
+//! Targets, in process: get by key with its body under 2 µs, create under 10 µs, and fork under 10 µs for any
 //! number of records.
 
 #![allow(
@@ -60,7 +60,7 @@ apis:
       require: [{that: 'shelf.exists(args.shelf_id)', else: {status: 404, message: no such shelf}}]
 ";
 
-/// A depot with so many items.
+/// Makes a depot with `items` items.
 fn depot(items: i64) -> Arc<Base> {
     let (_, mut world) =
         diorama_seeds::world::load("depot.yaml", WORLD.as_bytes()).expect("the world is well-formed");
@@ -91,7 +91,7 @@ fn call(api: &str, arguments: serde_json::Value) -> Call {
     Call { api: api.to_owned(), arguments }
 }
 
-/// A state with some creates behind it.
+/// Makes a state after some creates.
 fn used(base: &Base, creates: usize) -> State {
     let mut state = State::initial(base, 7);
     for n in 0..creates {

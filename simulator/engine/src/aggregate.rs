@@ -1,4 +1,4 @@
-//! Aggregates: counts, sums, means and extremes of the records that pass, by group.
+//! Aggregates: counts, sums, means and extremes of the selected records, by group.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::reply::Body;
 use super::run::Run;
 
 impl Run<'_> {
-    /// The body of an aggregate: one object of measures, or a list of one object for each group.
+    /// Returns the body of an aggregate: one object of measures, or a list with one object per group.
     pub(super) fn aggregate(
         &mut self,
         query: &Query,
@@ -35,7 +35,7 @@ impl Run<'_> {
             let members = measured(&selected)?;
             return self.show_members(members);
         };
-        // A record without a value is in the group of null, which comes last.
+        // A record without a value belongs to the group of null, which comes last.
         let mut groups: BTreeMap<(bool, Value), Vec<&Record>> = BTreeMap::new();
         for record in selected {
             let value = record.get(field.index()).filter(|value| !value.is_missing()).cloned();
@@ -81,7 +81,7 @@ fn compute(measure: Measure, kind: Option<&Type>, records: &[&Record]) -> Result
     }
 }
 
-/// A sum in the making, exact for integers and decimals.
+/// An accumulating sum, exact for integers and decimals.
 struct Total {
     exact: i128,
     scale: Option<u8>,
@@ -125,7 +125,8 @@ impl Total {
         }
     }
 
-    /// The mean; of decimals at their scale, halves away from zero. Null of none.
+    /// Returns the mean, or null if there are no values. Decimals keep their scale; halves are rounded away
+    /// from zero.
     fn average(&self) -> Result<Value, EvalError> {
         if self.count == 0 {
             return Ok(Value::Null);

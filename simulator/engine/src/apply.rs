@@ -1,4 +1,4 @@
-//! Executes one call: from a state and a call to a reply and the next state.
+//! Executes one call: takes a state and a call, and returns a reply and the next state.
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
@@ -18,19 +18,19 @@ use super::{arguments, contract, outage, run};
 pub struct Applied {
     /// The reply.
     pub reply: Reply,
-    /// The state after the call: the same as before unless the call succeeded.
+    /// The state after the call. Equal to the state before it unless the call succeeded.
     pub state: State,
-    /// The records that the call changed, one entry for each record, sorted by resource and key.
+    /// The changed records, one entry each, sorted by resource and key.
     pub changes: Vec<RecordChange>,
-    /// The yes of the user that a rule of a policy asks for.
+    /// The consent of the user that a policy rule requires.
     pub needs: Option<NeededConsent>,
 }
 
 /// Executes a call.
 ///
-/// Errors are replies too: 400 (an argument is wrong), 401 (the token), 404 (no such API or record), 409 and other
-/// refusals of the world, 422 (a value that the records do not take or nothing can be computed from), 500 (the world's own
-/// fault, whatever the arguments and earlier calls).
+/// Errors are replies, too: 400 (wrong argument), 401 (token), 404 (no such API or record), 409 and other
+/// refusals of the world. A 422 is a value that records do not accept, or a calculation without a result. A
+/// 500 is a fault of the world itself, independent of arguments and earlier calls.
 #[must_use]
 pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
     attempt(base, state, call).unwrap_or_else(|refusal| Applied {
@@ -41,7 +41,7 @@ pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
     })
 }
 
-/// The rule of a policy that a call would break: that by which the shadow of the world refuses it.
+/// Returns the policy rule that a call would break: the one by which the shadow world refuses it.
 #[must_use]
 pub fn broken_rule(base: &Base, state: &State, call: &Call, api: ApiId) -> Option<Str> {
     let rules = &base.world().api(api).behaviour.rules;
@@ -50,7 +50,7 @@ pub fn broken_rule(base: &Base, state: &State, call: &Call, api: ApiId) -> Optio
     rules.iter().map(|rule| &rule.message).find(|name| ***name == *refusal.detail).cloned()
 }
 
-/// [`apply`], with the refusal where there is one.
+/// Returns the result of [`apply`], or its refusal.
 pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
     let Some(id) = base.api_named(&call.api) else {
         if call.api != TOOL_SEARCHER {
@@ -79,8 +79,8 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
     Ok(Applied { reply: Reply { status, body, next, total }, state, changes, needs })
 }
 
-/// The refusal of a call to an API that is not there, with the names it may have meant. The search is named to those alone
-/// who have to find their tools by it.
+/// Returns the refusal of a call to an unknown API, with the nearest names. It mentions the tool search only
+/// if the agent has to search.
 pub fn unknown_api<'a>(name: &str, known: impl Iterator<Item = &'a str>, searches: bool) -> Refusal {
     let shown: String = name.chars().take(60).collect();
     let near = crate::search::words::nearest(name, known);

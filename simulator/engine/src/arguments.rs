@@ -1,4 +1,4 @@
-//! From a call's JSON to typed arguments, or a refusal that says which one is wrong.
+//! Argument parsing: turns a call's JSON into typed values, or a refusal that names the wrong argument.
 
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::MAX_DEPTH;
@@ -7,15 +7,16 @@ use serde_json::{Map, Value as Json};
 
 use super::refusal::{Outcome, Refusal};
 
-/// Parses the arguments of a call by position. Defaults are filled in; one that is not given and has none is
-/// absent. The token is not required here: without it the call is unauthorised, not ill-formed.
+/// Parses the arguments of a call, in the order of the API's parameters. Fills in defaults; arguments without
+/// a value or a default are absent. The token is optional here: a call without it is unauthorised, not
+/// malformed.
 pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Vec<Value>> {
     let held = api.contract.as_ref().is_some_and(|contract| contract.request.is_some());
-    // A body under a contract has been checked by its schema.
+    // A body with a contract was already checked by its schema.
     if let Some(name) = given.keys().find(|name| api.parameter_named(name).is_none()).filter(|_| !held) {
         return Err(unknown(api, name));
     }
-    // Records must be able to keep whatever a document's schema accepts.
+    // Records must be able to store everything that a document's schema accepts.
     if let Some((name, _)) = given.iter().find(|(_, json)| held && is_deeper(json, MAX_DEPTH - 1)) {
         let expected = format!("at most {MAX_DEPTH} levels of lists and objects");
         let shown: Str = name.chars().take(60).collect::<String>().into();
@@ -47,7 +48,7 @@ pub(super) fn parse(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcom
     Ok(values)
 }
 
-/// Returns true if JSON has more levels of lists and objects than these.
+/// Returns true if JSON nests lists and objects deeper than `levels`.
 fn is_deeper(json: &Json, levels: u32) -> bool {
     let inner = |json: &Json| is_deeper(json, levels - 1);
     match json {

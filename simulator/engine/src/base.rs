@@ -1,4 +1,4 @@
-//! The frozen half of every state: a world, checked for shape, with its indexes and digests.
+//! Owns the base: a frozen world, with the indexes and digests that make calls fast. All its states share it.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
@@ -24,7 +24,7 @@ use super::overlay::Table;
 use super::standing::StandingTokens;
 use super::tools::index::{TOOL_SEARCHER, ToolIndex};
 
-/// A frozen world with what makes calls fast: keys by hash, equality indexes, digests. Shared by all states.
+/// A frozen world with lookups by key and name, equality indexes and digests. All its states share it.
 #[derive(Debug)]
 pub struct Base {
     world: World,
@@ -33,35 +33,35 @@ pub struct Base {
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
-    /// The names by which members of replies call each resource.
+    /// The noun of each resource and the plain names of its fields, for contract replies.
     pub(super) resource_names: Vec<ResourceNames>,
-    /// The parameters in the path of each API, with the names of their values.
+    /// The path parameters of each API, with the nouns and names of their values.
     pub(super) path_names: Vec<PathNames>,
     /// The resources of each domain, by name.
     pub(super) by_name: HashMap<DomainId, HashMap<Str, ResourceId>>,
-    /// The resources that members of replies refer to, by noun.
+    /// The resources that reply members may refer to, by noun.
     pub(super) by_noun: HashMap<String, ResourceId>,
-    /// The resources that lists inside records show, by noun and whole.
+    /// The resources that reply members may list inside of a record, by noun and containing resource.
     pub(super) parts: Parts,
-    /// The resources whose keys have a name of their own, by that name.
+    /// The resources with a distinctive key name, by that name.
     pub(super) by_key_name: HashMap<String, ResourceId>,
-    /// The resource of whoever asks, for members of replies.
+    /// The resource of the caller, for reply members.
     pub(super) caller: Option<ResourceId>,
     standing: OnceLock<StandingTokens>,
     shadow: OnceLock<Option<Arc<Self>>>,
     budget: u64,
 }
 
-/// Steps that a call may take for each record of the world, beside those that every call may: a condition may look
-/// at every record of a large resource, a fold inside a fold may not.
+/// Additional evaluation steps per record of the world. A condition may test every record of a large
+/// resource; nested folds may not.
 const STEPS_FOR_EACH_RECORD: u64 = 20;
 
-/// The frozen records of one resource.
+/// The indexes of one resource over its frozen records.
 #[derive(Debug)]
 pub(super) struct Frozen {
     by_key: FxHashMap<Value, u32>,
     indexes: Vec<(FieldId, Form, Index)>,
-    /// Fields of all resources that refer to this one.
+    /// The fields of all resources that refer to this one.
     pub(super) referrers: Vec<Referrer>,
 }
 
@@ -75,7 +75,7 @@ pub(super) struct Referrer {
     pub(super) list: bool,
 }
 
-/// Why a world cannot be run.
+/// The reason for which a world cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BaseError {
     /// A record has too few or too many values.
@@ -85,9 +85,9 @@ pub enum BaseError {
     Width {
         /// The resource.
         resource: Str,
-        /// How many values the record has.
+        /// Number of values in the record.
         found: usize,
-        /// How many fields the resource has.
+        /// Number of fields of the resource.
         expected: usize,
     },
     /// Two records have the same key.
@@ -101,7 +101,7 @@ pub enum BaseError {
     /// Two APIs have the same name, or one has a reserved name.
     #[error("the API name `{0}` is taken; give each API its own name, and none the name ToolSearcher")]
     DuplicateApi(Str),
-    /// There are more records than positions.
+    /// A resource has more records than an index can address.
     #[error("`{0}` has too many records; at most 4,294,967,295 fit")]
     TooMany(Str),
 }
@@ -119,7 +119,7 @@ impl Base {
                 return Err(BaseError::DuplicateApi(api.name.clone()));
             }
         }
-        // A state of this world is read in its shadow too, whose rules may look for records by other fields.
+        // The shadow world shares the states, so its rules decide about indexes, too.
         let indexed = wanted_indexes(world.shadow().as_ref().unwrap_or(&world));
         let mut resources = Vec::with_capacity(world.resources.len());
         let mut tables = Vec::with_capacity(world.resources.len());
@@ -182,36 +182,37 @@ impl Base {
         }))
     }
 
-    /// The standing tokens of its users.
+    /// Returns the standing tokens of the users.
     #[must_use]
     pub fn standing(&self) -> &StandingTokens {
         self.standing.get_or_init(|| StandingTokens::new(&self.world))
     }
 
-    /// The same world in which the rules of policies refuse calls; none where no policy governs a call. It takes the same states.
+    /// Returns the shadow world, in which policy rules refuse calls. Returns none if no policy governs a
+    /// call. Both worlds accept the same states.
     pub fn shadow(&self) -> Option<&Arc<Self>> {
-        // The shadow has the names and records of this world, which were accepted.
+        // The shadow has the names and records of this world, which are valid.
         self.shadow.get_or_init(|| self.world.shadow().and_then(|world| Self::new(world).ok())).as_ref()
     }
 
-    /// The world.
+    /// Returns the frozen world.
     #[must_use]
     pub fn world(&self) -> &World {
         &self.world
     }
 
-    /// The API of a name.
+    /// Returns the id of the API with a name.
     #[must_use]
     pub fn api_named(&self, name: &str) -> Option<ApiId> {
         self.apis.get(name).copied()
     }
 
-    /// Steps that the expressions of one call may take.
+    /// Returns the maximum number of evaluation steps for the expressions of one call.
     pub(super) const fn budget(&self) -> u64 {
         self.budget
     }
 
-    /// The frozen records of a resource, by key.
+    /// Returns the frozen records of a resource, sorted by key.
     pub(super) fn records(&self, resource: ResourceId) -> &[Record] {
         self.world.resources.get(resource.index()).map_or(&[], |resource| &resource.records)
     }
@@ -220,14 +221,15 @@ impl Base {
         self.resources.get(resource.index())
     }
 
-    /// The frozen record with this key.
+    /// Returns the frozen record with a key.
     #[must_use]
     pub fn find(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
         let position = *self.resources.get(resource.index())?.by_key.get(key)?;
         self.records(resource).get(position as usize)
     }
 
-    /// Positions of the frozen records that may have this value in this field; `None` without such an index.
+    /// Returns the positions of frozen records that may have this value in this field. Returns `None` if
+    /// there is no such index.
     pub(super) fn positions(
         &self,
         resource: ResourceId,
@@ -243,7 +245,7 @@ impl Base {
         Some(index.positions(wanted(form, value)?))
     }
 
-    /// The hashes under which a record of a resource is found, by the indexes that the resource has.
+    /// Returns the hashes under which the indexes of a resource find a record.
     pub(super) fn found_by(&self, resource: ResourceId, record: &Record) -> Vec<u64> {
         let mut hashes = Vec::new();
         let indexes = self.resources.get(resource.index()).map_or(&[][..], |frozen| &frozen.indexes);
@@ -270,8 +272,8 @@ fn referrers(world: &World) -> impl Iterator<Item = (ResourceId, Referrer)> {
 
 type Wanted = BTreeSet<(ResourceId, FieldId, Form)>;
 
-/// The fields by which records are found: references, unique fields, and whatever look-ups, filters and
-/// expressions compare for equality.
+/// Returns the fields to index: references, unique fields, and fields that lookups, filters and expressions
+/// compare for equality.
 fn wanted_indexes(world: &World) -> Wanted {
     let mut wanted = Wanted::new();
     for (position, resource) in world.resources.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! The yes of a user that a rule of a policy asks for before a call: types only.
+//! Owns the user consent that a policy rule requires before a call. Types only.
 
 use diorama_seeds::model::{FieldId, ParameterId, ResourceId};
 use diorama_seeds::value::{Str, Value};
 
-/// The yes of the user to a call, which a rule of a policy asks for.
+/// The consent that a policy rule requires for a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeededConsent {
     /// The name of the rule.
@@ -12,24 +12,24 @@ pub struct NeededConsent {
     pub state: Vec<StatedValue>,
 }
 
-/// A value that the user must hear before they say yes.
+/// A value that the user must hear before giving consent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatedValue {
-    /// Its noun: `its start`.
+    /// The noun for it. Example: `its start`.
     pub noun: Str,
     /// The value.
     pub value: Value,
-    /// The holder of the value.
+    /// The source of the value.
     pub holder: Holder,
 }
 
-/// The holder of a value, whose schema says how it is read.
+/// The source of a value, whose schema says how to parse it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A field of a record.
     Field(ResourceId, FieldId),
     /// A parameter of the called API.
     Parameter(ParameterId),
-    /// Neither: it is computed.
+    /// The value is calculated.
     Nothing,
 }

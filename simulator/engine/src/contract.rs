@@ -1,5 +1,5 @@
-//! Contracts of documents: what a request sends is held to its schema and kept, and what is known becomes a reply that is
-//! valid by its own.
+//! Contracts of documents: check request bodies by their schemas, store them, and build replies that are
+//! valid by the reply schema.
 
 mod facts;
 mod references;
@@ -22,28 +22,28 @@ use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
 use super::run::Run;
 
-/// Objects inside each other that a merge patch goes into.
+/// Maximum depth of objects that a merge patch is applied to.
 const MAX_PATCH_DEPTH: u32 = 64;
 
-/// A page of a list, as a contract's reply shows it.
+/// A page of a list, for a contract's reply.
 struct ListPage<'a> {
     id: ResourceId,
     records: &'a [Record],
-    /// What is known of each of its records.
+    /// The facts about each of its records.
     known: Vec<Known>,
-    /// How many records the list has.
+    /// Number of records in the whole list.
     total: usize,
     window: &'a Window,
-    /// What asks for the next page; null behind the last.
+    /// The value that requests the next page. Null after the last page.
     next: Value,
-    /// The path and query of the next page.
+    /// Path and query of the next page.
     address: Option<Str>,
 }
 
-/// The body of a request as its arguments give it; nothing where there is no contract of it.
+/// Returns the request body that the arguments form. Returns an empty body if the API has no contract for it.
 ///
 /// # Errors
-/// The part of it that is not valid.
+/// A refusal that names the invalid part of the body.
 pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Outcome<Map<String, Json>> {
     let Some(contract) = &api.contract else { return Ok(Map::new()) };
     let Some(schema) = &contract.request else { return Ok(Map::new()) };
@@ -59,14 +59,14 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
             _ => Map::new(),
         });
     }
-    // Members that describe a file beside its content are no members of the schema.
+    // Members that describe a file beside its content are not in the schema.
     let of_file = |name: &str| {
         let (file, what) = name.rsplit_once('.').filter(|_| api.parameter_named(name).is_none())?;
         given.contains_key(file).then(|| what.to_owned())
     };
     let members = given.iter().filter(|(name, _)| in_body(name) && of_file(name).is_none());
     let mut body: Map<String, Json> = members.map(|(name, value)| (name.clone(), value.clone())).collect();
-    // Callers need not send a member that their path names.
+    // Callers need not repeat a value of the path in the body.
     let required = if body.is_empty() { Vec::new() } else { contract.required_members() };
     for name in required {
         let known = api.parameters.iter().find(|known| *known.name == *name && known.place != Place::Body);
@@ -75,7 +75,7 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
             body.extend(value.ok().map(|value| (name, value)));
         }
     }
-    // A body that may be left out is only held to its schema when there is one.
+    // An optional body is checked only if it is not empty.
     let is_needed = |parameter: &Parameter| parameter.place == Place::Body && parameter.required;
     let needed = contract.needs_members() || api.parameters.iter().any(is_needed);
     let body = Json::Object(body);
@@ -89,13 +89,14 @@ pub(super) fn read_body(api: &Api, given: &Map<String, Json>, zone: &Zone) -> Ou
     Ok(unwrapped(&contract.inside, members))
 }
 
-/// Returns the steps of a body that is a JSON Patch (RFC 6902).
+/// Returns the operations of a body that is a JSON Patch (RFC 6902).
 pub(super) fn read_steps<'c>(api: &Api, given: &'c Map<String, Json>) -> &'c [Json] {
     let body = api.whole_body().and_then(|whole| given.get(&*whole.name));
     body.map(|body| steps::of_body(api, body)).unwrap_or_default()
 }
 
-/// Gives the refusal of an argument the status that the document declares for it. A path that names no key of a record names nothing.
+/// Gives the refusal of an argument the status that the document declares for it. A path value that is no
+/// valid key becomes 404.
 pub(super) fn refused(api: &Api, refusal: Refusal) -> Refusal {
     let wrong = api.parameters.iter().find(|known| Some(&known.name) == refusal.parameter.as_ref());
     let is_key = wrong.is_some_and(|known| {
@@ -108,7 +109,7 @@ pub(super) fn refused(api: &Api, refusal: Refusal) -> Refusal {
     }
 }
 
-/// Returns the members of a record in a body: those that the members of its envelope hold, and what stands beside these.
+/// Returns the members of a record in a body: those inside of its envelope, and those beside it.
 fn unwrapped(inside: &[String], mut members: Map<String, Json>) -> Map<String, Json> {
     for name in inside {
         match members.shift_remove(name) {
@@ -134,7 +135,7 @@ fn held(contract: &Contract, schema: &Json, body: &Json) -> Outcome<()> {
     })
 }
 
-/// A value with a merge patch (RFC 7396) applied: members of objects are merged, and null takes a member away.
+/// Applies a merge patch (RFC 7396) to a value: merges members of objects, and removes members that are null.
 fn merged(target: Json, patch: &Json, depth: u32) -> Json {
     let Json::Object(members) = patch else { return patch.clone() };
     if depth > MAX_PATCH_DEPTH {
@@ -152,7 +153,7 @@ fn merged(target: Json, patch: &Json, depth: u32) -> Json {
     Json::Object(whole)
 }
 
-/// JSON as a value of any type; nothing for what is nested too deeply.
+/// Parses JSON as a value of any type. Returns none if it nests too deeply.
 pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
     let mut schema = Schema::of(Type::Any);
     schema.nullable = true;
@@ -160,8 +161,8 @@ pub(super) fn any(json: &Json, zone: &Zone) -> Option<Value> {
 }
 
 impl Run<'_> {
-    /// Takes the first record of its resource for the person that a path calls `me`; where the world has a caller of that resource, this is
-    /// the caller.
+    /// Replaces `me` in a path by a key of the parameter's resource: the caller's own if known, else that of
+    /// the first record.
     pub(super) fn name_caller(&mut self) {
         let api = self.api;
         for (at, parameter) in api.parameters.iter().enumerate() {
@@ -184,7 +185,8 @@ impl Run<'_> {
         }
     }
 
-    /// The record whose key a body names, if it has what a new one would be given.
+    /// Returns the existing record whose key a body gives, if it belongs to the same `set` as a new one
+    /// would.
     pub(super) fn named_in(
         &self,
         id: ResourceId,
@@ -207,7 +209,7 @@ impl Run<'_> {
         Ok(Some(record))
     }
 
-    /// Takes what a new record's body leaves out as its schema says.
+    /// Fills in the defaults of the body's schema for a new record.
     pub(super) fn default_body(&mut self) {
         let Some((contract, schema)) =
             self.api.contract.as_ref().and_then(|contract| Some((contract, contract.request.as_ref()?)))
@@ -220,27 +222,28 @@ impl Run<'_> {
         }
     }
 
-    /// Puts the body into a record that is made or changed, as its steps say where it has some.
+    /// Stores the body in a created or changed record. A JSON Patch is applied operation by operation.
     ///
     /// # Errors
-    /// A step that cannot be applied.
+    /// Returns a refusal if an operation of the patch cannot be applied.
     pub(super) fn keep_change(&mut self, id: ResourceId, values: &mut [Value], merge: bool) -> Outcome<()> {
         self.follow_steps(id, values)?;
         self.keep_body(id, values, merge);
         Ok(())
     }
 
-    /// Puts the body into a record: whole into the field that keeps it, and its members into fields of the same name.
+    /// Stores the body in a record: as a whole in the field that keeps it, and member by member in fields of
+    /// the same name.
     fn keep_body(&self, id: ResourceId, values: &mut [Value], merge: bool) {
         let Some(keep) = self.behaviour().keep else { return };
         let resource = self.resource(id);
-        // Steps leave what they do not name, and their values are whole.
+        // A JSON Patch leaves other members as they are, and its values replace whole members.
         let patches = !self.steps.is_empty();
         let mut kept = match values.get(keep.index()).map(|value| value.to_json(self.zone())) {
             Some(Json::Object(members)) if merge || patches => members,
             _ => Map::new(),
         };
-        // The members of a form are sent one by one, also those inside an object.
+        // A form sends its members one by one, including those of nested objects.
         let is_merged = |contract: &Contract| contract.merge || contract.form;
         let merges = merge && !patches && self.api.contract.as_deref().is_some_and(is_merged);
         for (name, sent) in &self.sent {
@@ -254,7 +257,7 @@ impl Run<'_> {
             let found = self.field_of(id, name).or_else(|| self.reference_of(id, name));
             let Some((field, declared)) = found.filter(|(field, _)| *field != keep) else { continue };
             if reference_target(&declared.kind).is_some() {
-                // The behaviour sets fields that it takes from the call's arguments.
+                // The behaviour itself sets fields from the call's arguments.
                 let keys = self.keys_sent(resource.field(field), json);
                 let keys = keys.filter(|_| !self.sets_from_arguments(field));
                 if let (Some(keys), Some(place)) = (keys, values.get_mut(field.index())) {
@@ -279,10 +282,10 @@ impl Run<'_> {
         }
     }
 
-    /// The body that shows one record, or none, by the API's contract.
+    /// Returns the body for one record, or for none, by the API's contract.
     ///
     /// # Errors
-    /// The refusals of its computed members.
+    /// The refusals of its calculated members.
     pub(super) fn promised_one(
         &mut self,
         contract: &Contract,
@@ -314,7 +317,7 @@ impl Run<'_> {
         })
     }
 
-    /// Adds what the API's reply computes of a record, or gathers around it.
+    /// Adds the calculated and embedded reply members of a record to the known facts.
     fn tell_computed(&mut self, id: ResourceId, record: &Record, known: &mut Known) -> Outcome<()> {
         let api = self.api;
         for member in api.reply.members.iter().filter(|member| !matches!(member.source, Source::Field(_))) {
@@ -325,10 +328,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The body that shows a page of records by the API's contract.
+    /// Returns the body for a page of records, by the API's contract.
     ///
     /// # Errors
-    /// The refusals of the computed members of its items.
+    /// The refusals of the calculated members of its items.
     pub(super) fn promised_list(
         &mut self,
         contract: &Contract,
@@ -370,8 +373,8 @@ impl Run<'_> {
         self.reply_of(contract, schema, Rc::new(around), Some(list))
     }
 
-    /// The place of the record that a cursor names: by its key, else by any value that its row shows, as a member shows
-    /// its user; behind all of them where there is none.
+    /// Returns the position of the record that a cursor names, by its key or by any value in its row.
+    /// Example: a membership row is found by its user's id. Returns the end of the list if no record fits.
     pub(super) fn named_by_cursor(
         &self,
         id: ResourceId,
@@ -385,7 +388,7 @@ impl Run<'_> {
         let shows = |record: &&Record| {
             let row = self.api.contract.as_ref().and_then(|contract| {
                 let (records, known) = ([(**record).clone()], vec![self.known_of(id, record)]);
-                // The address of the next page is of no record.
+                // A single row has no next page.
                 let (next, address) = (Value::Null, None);
                 let page =
                     ListPage { id, records: &records, known, total: found.len(), window, next, address };
@@ -401,7 +404,7 @@ impl Run<'_> {
         contract.schemas.reply(schema, &Facts { known, list, now, lookup: self })
     }
 
-    /// The path and query of the next page: those of this one, with what asks for the next.
+    /// Returns path and query of the next page: those of this request with the value for the next page.
     fn next_page(&self, next: &Value) -> Option<Str> {
         let page = self.api.query()?.page.as_ref()?.parameter;
         let asks = self
@@ -437,7 +440,7 @@ impl Run<'_> {
     }
 }
 
-/// Returns true if a value is anywhere in a reply, as text.
+/// Returns true if a JSON value contains a leaf with this text.
 fn has_leaf(json: &Json, wanted: &str) -> bool {
     match json {
         Json::Object(members) => members.values().any(|inner| has_leaf(inner, wanted)),

@@ -1,30 +1,30 @@
-//! Digests of states. They prove that a replay reached the same records; they never grade.
+//! Digests of states. They prove that a replay reached the same records. The grader does not use them.
 //!
-//! Each resource has a sum of the hashes of its records. The sum does not depend on their order, so one write
-//! costs two record hashes, whatever the size of the resource.
+//! Each resource has the sum of its records' hashes. The sum is independent of their order, so a write costs
+//! two record hashes for any size of the resource.
 
 use diorama_seeds::value::{Str, Value};
 
-/// The hash of a state: of all records of all resources, and of the tokens that are out.
+/// The hash of a state: all records of all resources, and all valid tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     #[must_use]
     pub fn parse(hex: &str) -> Option<Self> {
         blake3::Hash::from_hex(hex).ok().map(|hash| Self(*hash.as_bytes()))
     }
 }
 
-/// Lower-case hexadecimal.
+/// Writes lower-case hexadecimal.
 impl std::fmt::Display for Digest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&blake3::Hash::from_bytes(self.0).to_hex())
     }
 }
 
-/// A sum of 256-bit hashes, modulo 2^256. Words from least to most significant.
+/// A sum of 256-bit hashes, modulo 2^256. The least significant word is first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sum([u64; 4]);
 
@@ -66,7 +66,7 @@ impl Sum {
     }
 }
 
-/// The hash of one record of a resource. `scratch` is a buffer to reuse.
+/// Returns the hash of one record. `scratch` is a reusable buffer.
 pub(super) fn record_hash(scratch: &mut Vec<u8>, resource: &str, key: &Value, record: &[Value]) -> Sum {
     scratch.clear();
     write_name(scratch, resource);
@@ -76,14 +76,14 @@ pub(super) fn record_hash(scratch: &mut Vec<u8>, resource: &str, key: &Value, re
     Sum::of(blake3::hash(scratch))
 }
 
-/// One hash over the resources' names and sums, in order.
+/// Returns one hash over the names and sums of the resources, in order.
 pub(super) fn state_digest<'a>(sums: impl Iterator<Item = (&'a Str, Sum)>, tokens: Sum) -> Digest {
     let mut bytes = b"diorama state/1".to_vec();
     for (name, sum) in sums {
         write_name(&mut bytes, name);
         bytes.extend(sum.bytes());
     }
-    // No resource has an empty name.
+    // No resource has an empty name, so this separates the tokens.
     write_name(&mut bytes, "");
     bytes.extend(tokens.bytes());
     Digest(*blake3::hash(&bytes).as_bytes())

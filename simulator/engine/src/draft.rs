@@ -1,7 +1,7 @@
-//! Drafts: the changes of one call, before all of them happen or none.
+//! Drafts: collect the changes of one call, and commit all of them or none.
 //!
-//! Fields are checked as they are set; what holds between records (references, uniqueness, `restrict`) is
-//! checked once, at the end, so that the order of a call's own changes does not matter.
+//! Field values are checked when they are set. References, uniqueness and `restrict` are checked once at the
+//! end, so the order of changes within a call does not matter.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ use super::overlay::Candidates;
 use super::refusal::{Outcome, Refusal};
 use super::state::{RecordChange, State};
 
-/// A state in the making.
+/// An uncommitted state.
 pub(super) struct Draft<'a> {
     pub(super) base: &'a Base,
     before: &'a State,
@@ -26,10 +26,10 @@ pub(super) struct Draft<'a> {
     scratch: Vec<u8>,
 }
 
-/// The refusal of a record, and the fields it is about.
+/// The refusal of a record, with the fields that it concerns.
 type Broken = (Refusal, Vec<FieldId>);
 
-/// Tries before the keys of a resource count as used up.
+/// Maximum number of tries to find a free key.
 const KEY_ATTEMPTS: u32 = 10_000;
 
 impl<'a> Draft<'a> {
@@ -56,7 +56,7 @@ impl<'a> Draft<'a> {
         self.state.candidates(self.base, resource, field, form, value)
     }
 
-    /// A key that no record has, now or in the frozen base.
+    /// Returns a key that no record has, in this state or in the base.
     pub(super) fn free_key(&self, resource: ResourceId) -> Outcome<Value> {
         let declared = self.base.world().resource(resource);
         let n = self.state.creates(resource);
@@ -66,12 +66,12 @@ impl<'a> Draft<'a> {
                 return Ok(key);
             }
         }
-        // Keys that a session uses up are its own doing.
+        // If the session itself used up the keys, the caller is at fault.
         let status = if n == 0 { 500 } else { 409 };
         Err(Refusal::new(status, format!("no key is free for another {}", declared.label)))
     }
 
-    /// Adds a record under a key that must be free.
+    /// Adds a record. Refuses a key that another record has.
     pub(super) fn create(&mut self, resource: ResourceId, record: Record) -> Outcome<()> {
         let declared = self.base.world().resource(resource);
         let key = record[declared.key.index()].clone();
@@ -83,13 +83,13 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Puts a changed record in the place of the one with its key.
+    /// Replaces the record with the same key.
     pub(super) fn update(&mut self, resource: ResourceId, record: Record) {
         let key = record[self.base.world().resource(resource).key.index()].clone();
         self.put(resource, key, Some(record));
     }
 
-    /// Deletes a record; references to it that cascade or clear follow at once.
+    /// Deletes a record. References with `cascade` or `clear` are followed at once.
     pub(super) fn delete(&mut self, resource: ResourceId, key: &Value) {
         let mut gone = vec![(resource, key.clone())];
         while let Some((resource, key)) = gone.pop() {
@@ -113,9 +113,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Checks what holds between records, and gives the new state with the net changes.
+    /// Checks references and uniqueness, and returns the new state with the net changes.
     ///
-    /// `blame` names the parameter that sets a field, if one does.
+    /// `blame` returns the parameter that sets a field, if any.
     pub(super) fn finish(
         mut self,
         blame: impl Fn(ResourceId, FieldId) -> Option<Str>,
@@ -152,7 +152,7 @@ impl<'a> Draft<'a> {
         self.touched.push((resource, key));
     }
 
-    /// The records that refer to a key through a field.
+    /// Returns the records that refer to a key through a field.
     fn referring<'s>(&'s self, referrer: Referrer, key: &'s Value) -> impl Iterator<Item = &'s Record> {
         let form = if referrer.list { Form::Items } else { Form::Exact };
         let found = self.candidates(referrer.resource, referrer.field, form, key);
@@ -174,7 +174,7 @@ impl<'a> Draft<'a> {
                     Value::List(items) => {
                         Value::List(items.iter().filter(|item| *item != key).cloned().collect())
                     }
-                    // A field that must have a value keeps it, and the deletion is refused as a broken reference.
+                    // A required field keeps its reference, so the final check refuses the deletion.
                     _ if !declared.schema.nullable && !declared.optional => continue,
                     _ => empty.clone(),
                 };
@@ -196,7 +196,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Why a value of this name and type is refused: the first reference in it to a record that is not there.
+    /// Returns the refusal of the first reference in a value that points to no record.
     pub(super) fn leads_nowhere(&self, name: &str, schema: &Schema, value: &Value) -> Option<Refusal> {
         let mut broken = None;
         visit_references(schema, value, &mut |target, key| {
@@ -219,7 +219,7 @@ impl<'a> Draft<'a> {
         };
         for (position, _) in declared.fields.iter().enumerate().filter(|(_, field)| field.unique) {
             let field = FieldId(position as u16);
-            // Keys differ anyway.
+            // Keys are unique by construction.
             if field != declared.key && changed(&field) && self.occurs_elsewhere(change, after, &[field]) {
                 return Err((taken(self.base, declared, &[field], after), vec![field]));
             }
@@ -234,7 +234,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Returns true if another record has the same values in all these fields. Missing values are never the same.
+    /// Returns true if another record has the same values in all these fields. Missing values never count as
+    /// equal.
     fn occurs_elsewhere(&self, change: &RecordChange, after: &Record, fields: &[FieldId]) -> bool {
         let key = self.base.world().resource(change.resource).key.index();
         if fields.iter().any(|field| after[field.index()].is_missing()) {
@@ -244,7 +245,7 @@ impl<'a> Draft<'a> {
             record[key] != change.key
                 && fields.iter().all(|field| record[field.index()] == after[field.index()])
         };
-        // The field whose index has the fewest frozen records with this value narrows best.
+        // Uses the field whose index returns the fewest frozen records.
         let narrowest = fields.iter().filter_map(|field| {
             let value = &after[field.index()];
             Some((self.base.positions(change.resource, *field, Form::Exact, value)?.len(), *field))
@@ -298,7 +299,7 @@ impl Records for Draft<'_> {
     }
 }
 
-/// A name for a resource's key in messages.
+/// Returns the name of a resource's key for messages.
 pub(super) fn key_name(resource: &Resource) -> &str {
     &resource.field(resource.key).name
 }
@@ -312,7 +313,7 @@ fn taken(base: &Base, resource: &Resource, fields: &[FieldId], record: &Record) 
     Refusal::new(409, format!("another {} has the {} already", resource.label, named.join(" and ")))
 }
 
-/// Calls `visit` for each reference in a value, wherever its type has one.
+/// Calls `visit` for each reference in a value.
 fn visit_references(schema: &Schema, value: &Value, visit: &mut dyn FnMut(ResourceId, &Value)) {
     match (&schema.kind, value) {
         (Type::Reference { resource, .. }, value) if !value.is_missing() => visit(*resource, value),

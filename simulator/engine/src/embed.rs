@@ -1,8 +1,8 @@
-//! Texts as vectors: what a text is about, as a direction.
+//! Embeddings: texts as vectors whose directions represent their meaning.
 //!
-//! [`Embedder`] is the seam between searches and models. [`StaticEmbedder`] is in the program and always works;
-//! full-size models are run by `full` where the feature `fastembed` is on. Vectors of a slow model are kept in a
-//! file by [`cache`]. Nothing here looks for files by itself: paths are arguments.
+//! [`Embedder`] is the interface between searches and models. [`StaticEmbedder`] is compiled in and always
+//! available. Module `full` runs full-size models if the feature `fastembed` is on. Module [`cache`] stores
+//! vectors of slow models in a file. Callers pass all paths.
 
 pub mod cache;
 mod embedder;

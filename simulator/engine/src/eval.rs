@@ -1,6 +1,6 @@
-//! Evaluation of expressions, as the engine uses it.
+//! Evaluation of expressions in the engine.
 //!
-//! The evaluator stands beside the typed form in `seeds`, because made-up records (`fake: {provider: expr}`) need
-//! it too, and one language has one meaning. What is the engine's is [`Records`], implemented for its state.
+//! The evaluator is in `seeds`, because the record generator (`fake: {provider: expr}`) uses it, too. The
+//! engine implements [`Records`] for its states.
 
 pub use diorama_seeds::expr::eval::{Bound, Budget, DEFAULT_BUDGET, Env, EvalError, NoRecords, Records};

@@ -1,13 +1,14 @@
-//! The extreme values of a type: what its parser takes at its ends, and some that it does not take.
+//! Extreme values of types: values at the limits that a parser accepts, and some beyond them.
 
 use diorama_seeds::schema::{KeyKind, MAX_DEPTH, Schema, Type};
 use diorama_seeds::value::Decimal;
 use serde_json::{Map, Value as Json, json};
 
-/// Days at the ends of the calendar.
+/// Days at the limits of the calendar.
 const DAYS: [&str; 4] = ["0000-01-01", "0001-03-01", "9999-12-30", "9999-12-31"];
 
-/// The extreme values of a type; texts have up to `long` characters, and lists so many items.
+/// Returns the extreme values of a type. `long` is the length of strings in characters, and of lists in
+/// items.
 #[must_use]
 pub fn extremes(schema: &Schema, long: usize) -> Vec<Json> {
     let integers = || [i64::MIN, i64::MIN + 1, -1, 0, i64::MAX - 1, i64::MAX].map(Json::from).to_vec();

@@ -1,8 +1,8 @@
-//! Faults on demand: what goes wrong with a call, and when.
+//! Injected faults: errors, delays and distortions of calls.
 //!
-//! Owns the rules (as an admin writes them), which of them fire at a call, and the replies they give. What fires is
-//! a function of the session's seed, the rule's position and the call's number, so a session replayed is a session
-//! repeated. Waiting and hanging up are the server's; here they are only said.
+//! Owns the rules that an admin writes, the decision which of them fire, and the replies of faults. The
+//! decision is a function of the session's seed, the rule's position and the call's number, so replays get
+//! the same faults. The server implements delays and dropped connections; this module only requests them.
 
 mod effect;
 mod rule;
@@ -49,10 +49,10 @@ const fn is_false(flag: &bool) -> bool {
 }
 
 impl Faults {
-    /// Faults from their rules.
+    /// Makes faults from rules.
     ///
     /// # Errors
-    /// The first rule that cannot be kept.
+    /// The error of the first invalid rule.
     pub fn new(rules: Vec<Rule>) -> Result<Self, RuleError> {
         for (position, rule) in rules.iter().enumerate() {
             rule.check(position)?;
@@ -60,14 +60,14 @@ impl Faults {
         Ok(Self { rules })
     }
 
-    /// The rules, as they were given.
+    /// Returns the rules in their original form.
     #[must_use]
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The faults that fire at a call, in the rules' order: any number of delays and distortions, and at most one fault that
-    /// answers in the API's place.
+    /// Returns the faults that fire at a call, in the order of their rules. At most one of them replaces the
+    /// API's reply. Delays and distortions may be added.
     #[must_use]
     pub fn at(&self, seed: u64, number: u64, api: &Api) -> Vec<Fired> {
         let mut fired: Vec<Fired> = Vec::new();
@@ -88,13 +88,13 @@ impl Faults {
         fired
     }
 
-    /// A rule that fired.
+    /// Returns the rule of a fault that fired.
     pub fn rule(&self, fired: &Fired) -> Option<&Rule> {
         self.rules.get(fired.rule)
     }
 }
 
-/// Where a draw comes from.
+/// The source of a random draw.
 #[derive(Clone, Copy)]
 struct Chance {
     seed: u64,
@@ -103,7 +103,7 @@ struct Chance {
 }
 
 impl Chance {
-    /// A number from 0 to less than 1.
+    /// Returns a number from 0 (inclusive) to 1 (exclusive).
     fn unit(self, draw: u8) -> f64 {
         let mut hasher = blake3::Hasher::new_derive_key("diorama faults 1");
         for part in [self.seed, self.number, self.position] {
@@ -112,7 +112,7 @@ impl Chance {
         hasher.update(&[draw]);
         let mut bytes = [0; 8];
         hasher.finalize_xof().fill(&mut bytes);
-        // 53 bits are what a number between 0 and 1 can tell apart.
+        // A 64-bit float between 0 and 1 has 53 significant bits.
         (u64::from_le_bytes(bytes) >> 11) as f64 / (1_u64 << 53) as f64
     }
 }

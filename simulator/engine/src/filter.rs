@@ -1,4 +1,4 @@
-//! Filters: what a list's arguments ask of a record.
+//! Filters: test records against a list's arguments.
 
 use diorama_seeds::model::{Comparison, FieldId, FilterTest, Query, Record};
 use diorama_seeds::value::{Value, Zone};
@@ -6,7 +6,7 @@ use diorama_seeds::value::{Value, Zone};
 use super::index::Form;
 use super::run::Run;
 
-/// The filters of a query whose arguments were given.
+/// The filters of a query whose arguments are given.
 pub(super) struct Filters<'a> {
     tests: Vec<Test<'a>>,
     zone: &'a Zone,
@@ -14,7 +14,7 @@ pub(super) struct Filters<'a> {
 
 enum Test<'a> {
     Compare(FieldId, Comparison, Value),
-    /// Words of the argument, lower case.
+    /// The words of the argument in lower case.
     Words(&'a [FieldId], Vec<String>),
 }
 
@@ -46,7 +46,7 @@ impl<'a> Filters<'a> {
         self.tests.is_empty()
     }
 
-    /// Equalities that an index may answer.
+    /// Returns the equality tests that an index may answer.
     pub(super) fn equalities(&self) -> impl Iterator<Item = (FieldId, Form, &Value)> {
         self.tests.iter().filter_map(|test| match test {
             Test::Compare(field, Comparison::Equal, value) => Some((*field, Form::Exact, value)),
@@ -72,7 +72,7 @@ impl<'a> Filters<'a> {
     }
 }
 
-/// The words of a text: runs of letters and digits, lower case.
+/// Returns the words of a text: runs of letters and digits, in lower case.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|character: char| !character.is_alphanumeric());
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
@@ -115,7 +115,7 @@ fn compare(value: &Value, comparison: Comparison, argument: &Value, zone: &Zone)
     }
 }
 
-/// Equality of a field and an argument; null asks for fields without a value.
+/// Returns true if a field equals an argument. Null matches fields without a value.
 fn equal(value: &Value, argument: &Value) -> bool {
     match (value, argument) {
         (Value::Absent, Value::Null) => true,
@@ -123,7 +123,7 @@ fn equal(value: &Value, argument: &Value) -> bool {
     }
 }
 
-/// The order of a field's value and an argument: numbers by value, instants with days by the local day.
+/// Compares a field's value with an argument. Numbers compare by value, timestamps and days by the local day.
 fn order(value: &Value, argument: &Value, zone: &Zone) -> Option<std::cmp::Ordering> {
     match (value, argument) {
         (Value::DateTime(instant), Value::Date(date)) => Some(zone.date_of(*instant).cmp(date)),
@@ -134,7 +134,7 @@ fn order(value: &Value, argument: &Value, zone: &Zone) -> Option<std::cmp::Order
     }
 }
 
-/// `part` is in lower case already.
+/// Tests a string or the items of a list. `part` must be in lower case.
 fn text_test(value: &Value, part: &Value, test: fn(&str, &str) -> bool) -> bool {
     match (value, part) {
         (Value::String(text), Value::String(part)) => test(&text.to_lowercase(), part),

@@ -1,12 +1,12 @@
-//! Making a computed value fit a field's declared type.
+//! Fitting: converts calculated values to a field's declared type.
 
 use std::sync::Arc;
 
 use diorama_seeds::schema::{KeyKind, Schema, Type};
 use diorama_seeds::value::{Decimal, Value};
 
-/// The value in the schema's type and within its limits; `None` when it does not fit. Numbers are promoted, and
-/// rounded to a decimal's places; nothing else is converted.
+/// Returns the value in the schema's type and within its limits, or `None` if it does not fit. Promotes
+/// numbers and rounds them to a decimal's places. Converts nothing else.
 pub(super) fn fit(schema: &Schema, value: &Value) -> Option<Value> {
     let fitted = match (&schema.kind, value) {
         (_, Value::Absent) => return None,
@@ -47,7 +47,7 @@ pub(super) fn fit(schema: &Schema, value: &Value) -> Option<Value> {
     schema.allows(&fitted).then_some(fitted)
 }
 
-/// The integer that a number is, if it is one.
+/// Returns the integer that a number equals, if any.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(value) => Some(*value),
@@ -81,7 +81,7 @@ fn rescale(value: &Value, scale: u8) -> Option<Decimal> {
     }
 }
 
-/// A value as a key: keys that are numbers are integers, however an expression computed them.
+/// Converts a value to a key. A numeric key becomes an integer, whatever type an expression calculated.
 pub(super) fn as_key(value: &Value) -> Value {
     match value {
         Value::Number(_) | Value::Decimal(_) => whole(value).map_or_else(|| value.clone(), Value::Integer),

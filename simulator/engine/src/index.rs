@@ -1,7 +1,7 @@
 //! Indexes over the frozen records of one resource.
 //!
-//! An index narrows; it does not decide. It may name a record that does not match (a collision of hashes), never
-//! miss one that does, so whoever asks compares again.
+//! An index narrows a search. Hash collisions may add records that do not match, but no match is missed.
+//! Callers compare again.
 
 use std::hash::{Hash, Hasher};
 
@@ -9,18 +9,18 @@ use diorama_seeds::model::{FieldId, Record};
 use diorama_seeds::value::Value;
 use rustc_hash::{FxHashMap, FxHasher};
 
-/// The part of a field's value that an index is built on.
+/// The aspect of a field's value that an index uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
-    /// The whole value; numbers by their numeric value.
+    /// The whole value. Numbers compare by value.
     Exact,
-    /// Text, whatever its case and the white space around it.
+    /// A string without regard to case and surrounding white space.
     Folded,
     /// Each item of a list.
     Items,
 }
 
-/// Positions of records by the hash of a field's value.
+/// Positions of records, by hash of a field's value.
 #[derive(Debug)]
 pub(super) struct Index {
     spans: FxHashMap<u64, (u32, u32)>,
@@ -44,7 +44,7 @@ impl Index {
         Self { spans, positions: hashes.into_iter().map(|(_, position)| position).collect() }
     }
 
-    /// Positions in ascending order, which is key order.
+    /// Returns positions in ascending order, which is the order of keys.
     pub(super) fn positions(&self, hash: u64) -> &[u32] {
         let Some((start, length)) = self.spans.get(&hash) else { return &[] };
         let start = *start as usize;
@@ -52,7 +52,7 @@ impl Index {
     }
 }
 
-/// The hashes under which an index of this form finds a value.
+/// Calls `found` with each hash under which an index of this form stores a value.
 pub(super) fn fingerprints(form: Form, value: &Value, found: impl FnMut(u64)) {
     match (form, value) {
         (Form::Items, Value::List(items)) => items.iter().filter_map(fingerprint).for_each(found),
@@ -62,19 +62,19 @@ pub(super) fn fingerprints(form: Form, value: &Value, found: impl FnMut(u64)) {
     }
 }
 
-/// The hash under which a value is asked for.
+/// Returns the hash under which a value is looked up.
 pub(super) fn wanted(form: Form, value: &Value) -> Option<u64> {
     if form == Form::Folded { folded_fingerprint(value) } else { fingerprint(value) }
 }
 
-/// A value's hash together with the field and form it is of, so that one map serves all indexes of a resource.
+/// Combines a value's hash with its field and form, so that one map serves all indexes of a resource.
 pub(super) fn placed(field: FieldId, form: Form, hash: u64) -> u64 {
     let mut hasher = FxHasher::default();
     (field.0, form as u8, hash).hash(&mut hasher);
     hasher.finish()
 }
 
-/// A hash that is the same for values that are loosely equal; none for a missing value.
+/// Returns a hash that is equal for loosely equal values, or none for a missing value.
 fn fingerprint(value: &Value) -> Option<u64> {
     let mut hasher = FxHasher::default();
     let number = match value {
@@ -89,7 +89,7 @@ fn fingerprint(value: &Value) -> Option<u64> {
     Some(hasher.finish())
 }
 
-/// As [`fingerprint`], for text whatever its case.
+/// Returns a [`fingerprint`] that ignores the case of strings.
 fn folded_fingerprint(value: &Value) -> Option<u64> {
     match value {
         Value::String(text) => fingerprint(&Value::String(fold(text).into())),
@@ -97,12 +97,12 @@ fn folded_fingerprint(value: &Value) -> Option<u64> {
     }
 }
 
-/// Text without regard to case and surrounding white space.
+/// Returns a string in lower case and without surrounding white space.
 pub(super) fn fold(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
-/// Equality as look-ups mean it: text in any case and trimmed, numbers by value.
+/// Compares values for lookups. Strings compare trimmed and without case, numbers by value.
 pub(super) fn same_folded(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::String(left), Value::String(right)) => left == right || fold(left) == fold(right),

@@ -1,8 +1,8 @@
-//! The engine: what a call does to a world, sessions of calls, injected faults, and the search for tools in a session.
+//! The engine: executes calls, keeps sessions, injects faults, and searches for tools.
 //!
-//! Owns states and the one function that moves them on, [`apply`]. It is pure: no clock, no randomness, no files;
-//! time and seed are part of the state. Whatever the arguments are, a call ends in a reply, and a call that
-//! does not succeed changes nothing.
+//! Owns states and the function [`apply`], which changes them. It is pure: no clock, no randomness, no files.
+//! Time and seed are part of the state. Every call ends in a reply for any arguments, and a failed call
+//! changes nothing.
 
 mod aggregate;
 mod apply;
@@ -52,7 +52,7 @@ pub use self::smoke::{Smoke, smoke};
 pub use self::state::kept::KeptState;
 pub use self::state::{Reading, RecordChange, State, diff, net};
 
-/// The version of the engine's behaviour. It changes with anything that could change a recorded reply or digest.
+/// Version of the engine's behaviour. It changes with anything that could change a recorded reply or digest.
 pub const ENGINE_VERSION: &str = "engine/1";
 
 #[cfg(test)]

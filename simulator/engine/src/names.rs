@@ -1,4 +1,5 @@
-//! The names by which members of replies call resources, their fields and the parameters of paths, and the targets of references.
+//! Reply names: the nouns of resources, the plain names of fields and path parameters, and the targets of
+//! references.
 
 use std::collections::HashMap;
 
@@ -8,7 +9,8 @@ use diorama_seeds::naming::reserved;
 use diorama_seeds::schema::Type;
 use diorama_seeds::value::Str;
 
-/// The resource whose record a path shows to whoever asks; of several such paths that which begins most others.
+/// Returns the resource of the caller: a path that ends in `me` or the like reads it. Of several such paths,
+/// the one that starts most other paths counts.
 pub(super) fn caller_resource(apis: &[Api]) -> Option<ResourceId> {
     let shown = apis.iter().filter_map(|api| match &api.behaviour.kind {
         BehaviourKind::Get { resource, .. } => Some((&*api.path, *resource)),
@@ -19,7 +21,7 @@ pub(super) fn caller_resource(apis: &[Api]) -> Option<ResourceId> {
     own.max_by_key(|(path, _)| begins(path)).map(|(_, resource)| resource)
 }
 
-/// Resources by noun; of two with the same noun the one with the shorter name, whose path is the shorter.
+/// Indexes resources by noun. Of two with the same noun, the one with the shorter name wins.
 pub(super) fn resources_by_noun(resources: &[Resource]) -> HashMap<String, ResourceId> {
     let mut nouns: HashMap<String, ResourceId> = HashMap::new();
     for (index, resource) in resources.iter().enumerate().filter(|(_, resource)| !resource.singleton) {
@@ -31,7 +33,7 @@ pub(super) fn resources_by_noun(resources: &[Resource]) -> HashMap<String, Resou
     nouns
 }
 
-/// Resources by domain and name.
+/// Indexes resources by domain and name.
 pub(super) fn resources_by_name(resources: &[Resource]) -> HashMap<DomainId, HashMap<Str, ResourceId>> {
     let mut names: HashMap<DomainId, HashMap<Str, ResourceId>> = HashMap::new();
     for (index, resource) in resources.iter().enumerate() {
@@ -40,18 +42,18 @@ pub(super) fn resources_by_name(resources: &[Resource]) -> HashMap<DomainId, Has
     names
 }
 
-/// The names by which members of replies call a resource.
+/// The noun of a resource and the plain names of its fields.
 #[derive(Debug)]
 pub(super) struct ResourceNames {
     pub(super) noun: String,
-    /// Its fields, by plain name.
+    /// The plain names of its fields.
     pub(super) fields: Vec<String>,
-    /// The role that the name of a field with a key or a list of keys says (example: `owner` of `owner_id` and of `owner_ids`); else
-    /// empty.
+    /// The role of each reference field by its name, else empty. Example: `owner` for `owner_id` and for
+    /// `owner_ids`.
     pub(super) roles: Vec<String>,
 }
 
-/// The names by which members of replies call resources.
+/// Returns the reply names of resources.
 pub(super) fn resource_names(resources: &[Resource]) -> Vec<ResourceNames> {
     let names = resources.iter().map(|resource| {
         let fields: Vec<String> = resource.fields.iter().map(|field| member_name(&field.name)).collect();
@@ -65,21 +67,22 @@ pub(super) fn resource_names(resources: &[Resource]) -> Vec<ResourceNames> {
     names.collect()
 }
 
-/// A parameter in the path of an API, with the name of what it holds.
+/// A path parameter, with the names of its value.
 #[derive(Debug)]
 pub(super) struct PathName {
     pub(super) parameter: ParameterId,
-    /// The noun of the record whose key it is; empty where it is no key.
+    /// The noun of the record whose key it is. Empty if it is no key.
     pub(super) noun: String,
-    /// Its plain name; empty where any record's key may have that name and the path goes on.
+    /// The plain name. Empty if the name is a generic key name and the path continues after it.
     pub(super) name: String,
 }
 
-/// The parameters in the path of an API, and the record that it ends below.
+/// The path parameters of an API, and the record that the path ends below.
 #[derive(Debug)]
 pub(super) struct PathNames {
     pub(super) names: Vec<PathName>,
-    /// The id of the record that the path ends below: `movie_id` of `/movies/{movie_id}/credits`.
+    /// The parameter with the id of the record that the path ends below. Example: `movie_id` of
+    /// `/movies/{movie_id}/credits`.
     pub(super) owner: Option<ParameterId>,
 }
 
@@ -97,14 +100,14 @@ impl PathNames {
             };
             let Some(parameter) = api.parameter_named(name) else { continue };
             let noun = match key_name(name) {
-                // A number or a name is no id of what it names.
+                // A number or a name is no id of the record that it identifies.
                 Some((_, ending)) if !KEYS.contains(&ending) => String::new(),
                 Some((stem, _)) if !stem.is_empty() => stem,
-                // A day or a word is no key of what stands before it, unless that is its name.
+                // A day or a word is no key of the preceding segment, unless it has that segment's name.
                 None if noun(name) != before && !is_reference(api, parameter) => String::new(),
                 _ => before.clone(),
             };
-            // `name` in a path is what stands there is called, and nothing below it.
+            // A generic key name belongs only to the record that the path ends with.
             let mut name = plain(name);
             if segment != last && ANY_KEY.contains(&&*name) {
                 name.clear();
@@ -115,7 +118,7 @@ impl PathNames {
     }
 }
 
-/// The id of the record that the path of an API ends below.
+/// Returns the parameter with the id of the record that the path ends below.
 fn find_owner(api: &Api) -> Option<ParameterId> {
     let mut segments = api.path.rsplit('/');
     segments.next().filter(|last| !last.contains('{'))?;
@@ -124,13 +127,14 @@ fn find_owner(api: &Api) -> Option<ParameterId> {
     api.parameter_named(name)
 }
 
-/// Returns true if a parameter takes the key of a record.
+/// Returns true if a parameter refers to a record.
 fn is_reference(api: &Api, parameter: ParameterId) -> bool {
     let known = api.parameters.get(parameter.index());
     known.is_some_and(|known| matches!(known.schema.kind, Type::Reference { .. }))
 }
 
-/// By noun and whole: the resources whose records belong to those of another, and the fields that say so.
+/// By noun of the part and containing resource: the part resources, and their fields that refer to the
+/// container.
 pub(super) type Parts = HashMap<String, HashMap<ResourceId, Vec<(ResourceId, FieldId)>>>;
 
 /// Finds parts: resources that refer to others, by their nouns.
@@ -148,7 +152,7 @@ pub(super) fn parts_by_noun(resources: &[Resource]) -> Parts {
     found
 }
 
-/// Resources by the plain name of their key, where it is theirs alone.
+/// Indexes resources by the plain name of their key. Names that several resources share are left out.
 pub(super) fn resources_by_key_name(resources: &[Resource]) -> HashMap<String, ResourceId> {
     let mut keyed: HashMap<String, Option<ResourceId>> = HashMap::new();
     for (index, resource) in resources.iter().enumerate() {
@@ -166,12 +170,13 @@ pub(super) fn is_hidden(resource: &Resource) -> bool {
     resource.field(resource.key).name.strip_suffix("_key") == Some(&*resource.name)
 }
 
-/// The plain name of the member that shows a field: a reserved word stands with a suffix in the world.
+/// Returns the plain member name of a field. Fields with a reserved name have a suffix in the world, which is
+/// removed.
 fn member_name(field: &str) -> String {
     plain(reserved(field).unwrap_or(field))
 }
 
-/// The resource a type refers to, and whether it is a list of such references.
+/// Returns the resource that a type refers to, with true for a list of references.
 pub(super) fn reference_target(kind: &Type) -> Option<(ResourceId, bool)> {
     match kind {
         Type::Reference { resource, .. } => Some((*resource, false)),

@@ -1,7 +1,8 @@
-//! Outages: what a session's first call of an API meets, once, whatever the world would have said.
+//! Outages: replace the reply to a session's first call of an API, once.
 //!
-//! Unlike a fault, which an admin asks for and which excuses a failed grade, an outage belongs to a task: its reference solution
-//! meets it and goes on. It is part of the state, so that a call stays a function of state and call.
+//! An admin injects faults, and they excuse a failed grade. A task defines outages, and its reference
+//! solution copes with them. Outages are part of the state, so that a reply remains a function of state and
+//! call.
 
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::{Call, OutageKind};
@@ -10,7 +11,7 @@ use super::fault::{Kind, refusal};
 use super::reply::Reply;
 use super::state::State;
 
-/// The reply to a call that meets an outage, and the state after it; none where it meets none.
+/// Returns the reply to a call that meets an outage, with the state after it. Returns none if it meets none.
 pub(super) fn meet(state: &State, id: ApiId, api: &Api, call: &Call) -> Option<(Reply, State)> {
     let token = api.token.and_then(|parameter| {
         call.arguments

@@ -1,7 +1,7 @@
-//! Overlays: what a state has changed in one resource, and how it shows through to readers.
+//! Overlays: the changes of a state in one resource, merged with the frozen records for readers.
 //!
-//! An overlay is ordered by key and indexed as the base is, in persistent maps, so that copies share it and a
-//! session with thousands of changes still answers in microseconds.
+//! An overlay is sorted by key and indexed like the base, in persistent maps. Copies share it, and a session
+//! with thousands of changes still answers in microseconds.
 
 use std::cmp::Ordering;
 
@@ -11,33 +11,33 @@ use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
 use super::digest::Sum;
 
-/// The changes of a state in one resource, with the resource's sum, size and counter.
+/// The changes of a state in one resource, with the resource's digest, record count and create counter.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// By key: the record as it is now, or that it is gone.
+    /// The changed records by key. None means that the record is deleted.
     changed: RedBlackTreeMapSync<Value, Option<Record>>,
-    /// The changed records that are there, by the hashes under which indexes find them.
+    /// The changed records that exist, by the hashes of the indexes.
     found: RedBlackTreeSetSync<(u64, Value)>,
     sum: Sum,
     count: usize,
     creates: u64,
-    /// Which create made the record of a key.
+    /// The number of the create that made a record, by key.
     made: RedBlackTreeMapSync<Value, u64>,
-    /// Bytes of what is changed, as [`weight`] counts them.
+    /// Approximate bytes of the changes, by [`weight`].
     bytes: u64,
-    /// Bytes of all that was ever put here.
+    /// Approximate bytes of all changes ever made.
     written: u64,
 }
 
-/// Bytes of a changed record beside its values: places in the overlay and in the indexes.
+/// Bytes of a changed record beside its values: its entries in the overlay and the indexes.
 const ENTRY_BYTES: u64 = 256;
 
-/// About how many bytes of memory a changed record takes.
+/// Estimates the bytes of memory that a changed record takes.
 fn weight(record: Option<&Record>) -> u64 {
     ENTRY_BYTES + record.map_or(0, |record| record.iter().map(held).sum())
 }
 
-/// About how many bytes of memory a value takes. What several values share is counted for each.
+/// Estimates the bytes of memory that a value takes. Shared parts count for each value.
 pub(super) fn held(value: &Value) -> u64 {
     let own = size_of::<Value>() as u64;
     own + match value {
@@ -59,7 +59,8 @@ impl Table {
         self.changed.is_empty()
     }
 
-    /// Returns true if both are the very same overlay. Equal ones that came about separately may be told apart.
+    /// Returns true if both are the same overlay or a copy of it. Overlays with equal content but different
+    /// histories count as different.
     pub(super) fn same_as(&self, other: &Self) -> bool {
         (self.is_empty() && other.is_empty()) || self.changed.ptr_eq(&other.changed)
     }
@@ -72,12 +73,12 @@ impl Table {
         self.count
     }
 
-    /// About how many bytes of memory the changes take.
+    /// Returns the approximate bytes of the changes.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// About how many bytes all changes took that were ever made, undone ones too.
+    /// Returns the approximate bytes of all changes ever made, including undone ones.
     pub(super) const fn written(&self) -> u64 {
         self.written
     }
@@ -86,12 +87,12 @@ impl Table {
         self.creates
     }
 
-    /// Which create made the record of a key; nothing for one of the base.
+    /// Returns the number of the create that made a record, or 0 for a record of the base.
     pub(super) fn made(&self, key: &Value) -> u64 {
         self.made.get(key).copied().unwrap_or_default()
     }
 
-    /// The keys that creates gave, each with its create.
+    /// Returns the keys of created records, each with the number of its create.
     pub(super) fn all_made(&self) -> impl Iterator<Item = (&Value, u64)> {
         self.made.iter().map(|(key, create)| (key, *create))
     }
@@ -105,27 +106,27 @@ impl Table {
         self.made.insert_mut(key.clone(), self.creates);
     }
 
-    /// The record of a key, when it is changed.
+    /// Returns the changed record with a key: none if it is unchanged, `Some(None)` if it is deleted.
     pub(super) fn changed(&self, key: &Value) -> Option<&Option<Record>> {
         if self.changed.is_empty() { None } else { self.changed.get(key) }
     }
 
-    /// The changed keys in order, each with its record as it is now.
+    /// Returns the changed keys in order, each with its current record.
     pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
         self.changed.iter()
     }
 
-    /// How many records are changed.
+    /// Returns the number of changed records.
     pub(super) fn changes(&self) -> usize {
         self.changed.size()
     }
 
-    /// The changed keys in order.
+    /// Returns the changed keys in order.
     pub(super) fn keys(&self) -> impl Iterator<Item = &Value> {
         self.changed.keys()
     }
 
-    /// Takes a record out of the digest and the count, and another one in.
+    /// Updates digest and count for a removed and an added record.
     pub(super) fn account(&mut self, removed: Option<Sum>, added: Option<Sum>) {
         if let Some(sum) = removed {
             self.sum.subtract(sum);
@@ -137,8 +138,8 @@ impl Table {
         }
     }
 
-    /// Sets or removes the record of a key. A record that equals the base's (`frozen`) leaves the overlay. `found_by`
-    /// returns the hashes under which indexes find a record.
+    /// Sets or deletes the record with a key. A record that equals the base's (`frozen`) leaves the overlay.
+    /// `found_by` returns the index hashes of a record.
     pub(super) fn put(
         &mut self,
         key: &Value,
@@ -169,14 +170,14 @@ impl Table {
         }
     }
 
-    /// All changes in key order; none when nothing is changed.
+    /// Returns all changes in key order, or none if there are no changes.
     pub(super) fn all(&self) -> Option<Changes<'_>> {
         (!self.is_empty()).then(|| Changes { hidden: None, rest: Box::new(self.changed.iter()) })
     }
 
-    /// The changed records that an index finds under a hash, in key order.
+    /// Returns the changed records with an index hash, in key order.
     pub(super) fn found(&self, hash: u64) -> Changes<'_> {
-        // An absent key sorts first.
+        // The lower bound uses an absent key, which sorts first.
         let entries = self.found.range((hash, Value::Absent)..).take_while(move |(of, _)| *of == hash);
         let rest = entries.filter_map(|(_, key)| self.changed.get_key_value(key));
         Changes { hidden: Some(self), rest: Box::new(rest) }
@@ -187,12 +188,12 @@ type Entry<'a> = (&'a Value, &'a Option<Record>);
 
 /// Changes of one resource in key order.
 pub(super) struct Changes<'a> {
-    /// The overlay that hides frozen records, when not all of its changes are among these.
+    /// The overlay that hides changed frozen records, if `rest` has only some of its changes.
     hidden: Option<&'a Table>,
     rest: Box<dyn Iterator<Item = Entry<'a>> + 'a>,
 }
 
-/// Frozen records at some positions.
+/// The frozen records at some positions.
 pub(super) struct Picked<'a> {
     records: &'a [Record],
     positions: std::slice::Iter<'a, u32>,
@@ -212,7 +213,7 @@ impl<'a> Iterator for Picked<'a> {
     }
 }
 
-/// Frozen records with changes laid over them, in key order.
+/// Frozen records merged with changes, in key order.
 pub(super) struct Merged<'a, F> {
     key: FieldId,
     frozen: F,
@@ -276,11 +277,11 @@ impl<'a, F: Iterator<Item = &'a Record>> Iterator for Merged<'a, F> {
     }
 }
 
-/// Records that may be what is looked for.
+/// Records that may match a lookup.
 pub(super) enum Candidates<'a> {
-    /// The record of a key.
+    /// The record with a key.
     One(std::option::IntoIter<&'a Record>),
-    /// The records that an index finds.
+    /// The records that an index returns.
     Many(Merged<'a, Picked<'a>>),
 }
 

@@ -1,4 +1,4 @@
-//! Pages: which part of a list a reply shows, and the members that say where it stands.
+//! Pages: select the part of a list that a reply shows, and build the paging members.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
 use super::run::Run;
 
-/// The names in replies of the count of all items.
+/// Reply names of the total number of items.
 pub const TOTALS: [&str; 9] = [
     "total",
     "totalcount",
@@ -22,7 +22,7 @@ pub const TOTALS: [&str; 9] = [
     "count",
     "resultcount",
 ];
-/// The names in replies of what asks for the next page, and for the previous one.
+/// Reply names of the values that request the next page. `PREVIOUS` has those for the previous page.
 const NEXTS: [&str; 8] =
     ["nextcursor", "nextmarker", "nextpagetoken", "nexttoken", "nextpage", "nextoffset", "cursor", "after"];
 const PREVIOUS: [&str; 9] = [
@@ -37,10 +37,10 @@ const PREVIOUS: [&str; 9] = [
     "prevpage",
 ];
 
-/// Where addresses of pages lie, as long as nobody says how the world is reached.
+/// The host in page addresses while the world's real address is unknown.
 pub const HOST: &str = "https://example.com";
 
-/// Items of a list in one reply, at most.
+/// Maximum number of list items in one reply.
 pub(super) const MAX_ITEMS: usize = 1_000;
 
 /// The part of a list that a reply shows.
@@ -49,13 +49,13 @@ pub(super) struct Window {
     style: Option<PageStyle>,
     offset: usize,
     size: usize,
-    /// The page's number; echoed as asked for, however far behind the end.
+    /// The requested page number, even if it is after the last page.
     number: i64,
     /// The number of the first page.
     first: i64,
-    /// The number of the first item, where callers name items.
+    /// The number of the first item, if callers number items.
     origin: i64,
-    /// The cursor is the key of the record before the part, as documents of contracts have it.
+    /// True if the cursor is the key of the record before the part, as documents with contracts use it.
     pub(super) by_key: bool,
 }
 
@@ -87,22 +87,23 @@ impl Window {
         Ok(Self { style: Some(page.style), offset, size, number, first, origin, by_key })
     }
 
-    /// All of a list, as far as one reply goes.
+    /// Returns a window with the whole list, up to [`MAX_ITEMS`].
     pub(super) const fn whole() -> Self {
         Self { style: None, offset: 0, size: MAX_ITEMS, number: 1, first: 1, origin: 0, by_key: false }
     }
 
-    /// The first position after the part.
+    /// Returns the first position after the part.
     pub(super) const fn end(&self) -> usize {
         self.offset.saturating_add(self.size)
     }
 
-    /// Begins after the record at a place.
+    /// Starts the part after the record at a position.
     pub(super) const fn begin_after(&mut self, place: usize) {
         self.offset = place + 1;
     }
 
-    /// What asks for the next page: a number, an offset or a cursor; null behind the last.
+    /// Returns the value that requests the next page: a number, an offset or a cursor. Null after the last
+    /// page.
     pub(super) fn next(&self, api: &str, total: usize) -> Value {
         match self.style {
             _ if self.end() >= total => Value::Null,
@@ -112,12 +113,13 @@ impl Window {
         }
     }
 
-    /// The number by which callers name the item at a place.
+    /// Returns the callers' number of the item at a position.
     fn position(&self, at: usize) -> i64 {
         i64::try_from(at).unwrap_or(i64::MAX).saturating_add(self.origin)
     }
 
-    /// The members of a page in replies of contracts, by plain names. `next` asks for the next page, and `address` is its own.
+    /// Returns the page members of contract replies by plain name. `next` requests the next page, and
+    /// `address` is its address.
     pub(super) fn told(
         &self,
         total: usize,
@@ -159,13 +161,13 @@ impl Window {
         pairs.map(|(name, value)| (name.to_owned(), value.clone())).collect()
     }
 
-    /// The part of all items that is shown.
+    /// Returns the items of the part.
     pub(super) fn of<'a, T>(&self, all: &'a [T]) -> &'a [T] {
         let start = self.offset.min(all.len());
         &all[start..self.end().min(all.len())]
     }
 
-    /// A paging member's value, for a list of so many items.
+    /// Returns the value of a paging member. `total` is the number of items in the list.
     pub(super) fn member(&self, member: PagingMember, api: &str, total: usize) -> Body {
         match member {
             PagingMember::Page => Body::constant(Value::Integer(self.number)),
@@ -213,7 +215,7 @@ fn refused(run: &Run<'_>, parameter: ParameterId, value: &Value, expected: &str)
         .expecting(expected)
 }
 
-/// The offset with a check that binds it to the API, so that a made-up cursor is refused.
+/// Returns a cursor: the offset with a checksum bound to the API, so that invented cursors are refused.
 fn cursor(api: &str, offset: usize) -> String {
     let offset = offset as u64;
     let mut hasher = blake3::Hasher::new();

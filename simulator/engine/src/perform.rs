@@ -1,4 +1,4 @@
-//! The effects of each kind of behaviour.
+//! Executes the effects of each kind of behaviour.
 
 use diorama_seeds::expr::{Expr, Slot};
 use diorama_seeds::model::{BehaviourKind, Change, Each, Effect, FieldId, Record, ResourceId, Setter, Which};
@@ -13,7 +13,7 @@ use super::reply::Body;
 use super::run::Run;
 
 impl Run<'_> {
-    /// Does the call, up to the reply's body. The draft then holds the changes.
+    /// Executes the call, and returns the body of the reply. The draft has the changes afterwards.
     pub(super) fn perform(&mut self) -> Outcome<Body> {
         match &self.behaviour().kind {
             BehaviourKind::Get { resource, key } => {
@@ -67,7 +67,7 @@ impl Run<'_> {
             BehaviourKind::Delete { resource, key } => {
                 let record = self.target(*resource, key.as_ref())?;
                 self.prepare()?;
-                // The reply shows the record, and what it embeds, as they were.
+                // The reply shows the record and its embedded records before the deletion.
                 let body = self.show_one(*resource, &record)?;
                 let key = record[self.resource(*resource).key.index()].clone();
                 self.draft.delete(*resource, &key);
@@ -121,7 +121,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds a record, makes the further changes, and shows the record after them.
+    /// Adds a record, executes the further effects, and returns the body for the record after them.
     fn create(&mut self, resource: ResourceId, record: Record) -> Outcome<Body> {
         let key = self.resource(resource).key;
         let about = self.parameter_of(resource, key);
@@ -132,7 +132,7 @@ impl Run<'_> {
         self.show_one(resource, &record)
     }
 
-    /// Makes or changes a record for each item of a list, and shows them.
+    /// Creates or changes a record for each item of a list, and returns the body for them.
     fn create_each(
         &mut self,
         resource: ResourceId,
@@ -177,7 +177,7 @@ impl Run<'_> {
         self.show_list(resource, &records, records.len(), &Window::whole())
     }
 
-    /// Puts a changed record in place, makes the further changes, and shows the record after them.
+    /// Replaces a record, executes the further effects, and returns the body for the record after them.
     fn change(&mut self, resource: ResourceId, changed: Record) -> Outcome<Body> {
         self.draft.update(resource, changed.clone());
         self.effects()?;
@@ -185,13 +185,13 @@ impl Run<'_> {
         self.show_one(resource, &record)
     }
 
-    /// The record as it is now; as it was last known when an effect has deleted it.
+    /// Returns the current record, or the last known one if an effect deleted it.
     fn current(&self, resource: ResourceId, known: Record) -> Record {
         let key = &known[self.resource(resource).key.index()];
         self.draft.record(resource, key).cloned().unwrap_or(known)
     }
 
-    /// The further changes, in order; each sees what those before it did.
+    /// Executes the further effects in order. Each sees the changes of the ones before it.
     pub(super) fn effects(&mut self) -> Outcome<()> {
         for effect in &self.behaviour().also {
             let wanted = match &effect.when {
@@ -231,7 +231,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The records an effect changes, in key order, as they are before it.
+    /// Returns the records that an effect changes, in key order, before the change.
     fn which(&self, resource: ResourceId, which: &Which) -> Outcome<Vec<Record>> {
         match which {
             Which::Key(expr) => {
@@ -245,7 +245,8 @@ impl Run<'_> {
                 Ok(vec![self.draft.record(resource, &key).cloned().ok_or_else(missing)?])
             }
             Which::Where { condition, index } => {
-                // Where the value cannot be computed, the condition may never ask for it.
+                // If this value has no result, the condition may still hold without it, so all records are
+                // tested.
                 let known = |(field, expr): &(FieldId, Expr)| Some((*field, self.value(expr).ok()?));
                 let index = index.as_ref().and_then(known);
                 self.holding(resource, condition, index.as_ref())
@@ -253,7 +254,7 @@ impl Run<'_> {
         }
     }
 
-    /// The records for which a condition over `item` holds.
+    /// Returns the records for which a condition over `item` holds.
     fn holding(
         &self,
         resource: ResourceId,

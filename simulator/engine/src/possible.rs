@@ -1,7 +1,7 @@
-//! Which APIs cannot succeed on the records a world starts with.
+//! Finds APIs that cannot succeed on a world's initial records.
 //!
-//! A search, not a proof: it tries arguments that the records suggest, a bounded number of them, and reports an
-//! API only when calls that were well-formed were all refused.
+//! This is a search, not a proof. It tries a bounded number of calls with arguments from the records. It
+//! reports an API only if all its well-formed calls were refused.
 
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, Parameter, Record, ResourceId};
 use diorama_seeds::schema::{KeyKind, Type};
@@ -13,52 +13,52 @@ use super::apply::attempt;
 use super::base::Base;
 use super::state::{State, Token};
 
-/// Calls tried for one API.
+/// Maximum number of calls per API.
 const TRIES: usize = 600;
 
-/// Calls of one API that the world cannot compute before it is given up.
+/// Uncomputable calls of one API after which the search gives up.
 const MOST_FAULTS: u32 = 4;
 
-/// The token of whoever is signed in.
+/// The token of the signed-in user.
 const TOKEN: &str = "possible";
 
-/// Records looked at for one parameter, spread over the resource.
+/// Maximum number of records tried per parameter, at even steps over the resource.
 const SAMPLE: usize = 150;
 
-/// The APIs of which no tried call succeeded, though some were well-formed.
+/// Returns the APIs of which no tried call succeeded, although some were well-formed.
 ///
-/// Only the initial records count: an API that needs something another API makes first is reported too.
+/// Only the initial records count. So an API that depends on another API's result is reported, too.
 #[must_use]
 pub fn never_succeeding(base: &Base) -> Vec<ApiId> {
     let count = u16::try_from(base.world().apis.len()).unwrap_or(u16::MAX);
     (0..count).map(ApiId).filter(|api| !succeeds(base, *api)).collect()
 }
 
-/// Returns true if a tried call succeeds, or none could be well-formed.
+/// Returns true if a tried call succeeds, or if none was well-formed.
 fn succeeds(base: &Base, id: ApiId) -> bool {
     let mut well_formed = false;
     let mut faults = 0;
     for (state, call) in tries(base, id).take(TRIES) {
         let Err(refusal) = attempt(base, &state, &call) else { return true };
         well_formed |= refusal.status != 400;
-        // A call that runs out of its budget is slow, and one that does so repeatedly will go on doing so.
+        // A call that exceeds its budget is slow. An API with several such calls will have more of them.
         faults += u32::from(refusal.is_fault());
         if faults == MOST_FAULTS {
             break;
         }
     }
-    // Without users nobody can sign in, and nothing was tried.
+    // Without users no one can sign in, so no call was tried.
     !well_formed && !signed_in(base, base.world().api(id)).is_empty()
 }
 
-/// Calls of an API that the initial records suggest, each with the state in which its caller is signed in.
+/// Returns calls with arguments from the initial records, each with a state in which its caller is signed in.
 pub(super) fn tries(base: &Base, id: ApiId) -> impl Iterator<Item = (State, Call)> {
     let api = base.world().api(id);
     let users = signed_in(base, api);
     let rows = sample(base, subject(base, api));
     (0..).map_while(move |number: usize| {
         let (state, user) = users.get(number % users.len().max(1))?;
-        // Row and user advance at different rates, so that they meet in all combinations.
+        // Rows and users advance at different rates, so that all combinations occur.
         let row = rows.get(number / users.len().max(1) % rows.len().max(1));
         let arguments = arguments(base, api, row, user.as_ref(), number);
         Some((state.clone(), Call { api: api.name.to_string(), arguments }))
@@ -72,7 +72,7 @@ struct Signed {
 }
 
 impl Signed {
-    /// The keys of the user's own records: those that refer to the user.
+    /// Returns the keys of the records that refer to the user.
     fn own(&self, base: &Base, resource: ResourceId) -> Vec<Value> {
         let declared = base.world().resource(resource);
         let refers = |field: &Field| matches!(field.schema.kind, Type::Reference { resource, .. } if resource == self.resource);
@@ -84,8 +84,8 @@ impl Signed {
     }
 }
 
-/// States in which someone is signed in; the initial state alone where no token is needed. Empty when a token is
-/// needed and there are no users.
+/// Returns states in which a user is signed in. If the API needs no token, returns the initial state. Returns
+/// nothing if it needs one and there are no users.
 fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<Signed>)> {
     let initial = State::initial(base, 0);
     let auth = base.world().domains.get(api.domain.index()).and_then(|domain| domain.auth.as_ref());
@@ -101,10 +101,10 @@ fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<Signed>)> {
     users.collect()
 }
 
-/// The resource a call is about: its record gives arguments that belong together.
+/// Returns the resource that a call is about. One of its records supplies matching arguments.
 fn subject(base: &Base, api: &Api) -> Option<ResourceId> {
     match &api.behaviour.kind {
-        // The record that has the list is the call's subject, and the members are what it shows.
+        // The subject is the record with the list. The members are only the reply.
         BehaviourKind::Members { resource, .. } => Some(*resource),
         BehaviourKind::Aggregate { query, .. } => Some(query.resource),
         BehaviourKind::SignIn { .. } => {
@@ -141,14 +141,14 @@ fn arguments(
             arguments.extend(signed.map(|_| (name, json!(TOKEN))));
             continue;
         }
-        // Optional arguments are left out in half of the tries, so that a filter cannot spoil them all.
+        // Half of the tries leave out optional arguments, so that no single filter can make them all fail.
         if !parameter.required && mix(number, position).is_multiple_of(2) {
             continue;
         }
-        // Mostly what the caller may act on: their own records.
+        // Most tries use the caller's own records, which the caller may change.
         let signed = signed.filter(|_| !mix(number, position + 128).is_multiple_of(4));
         let values = suggestions(base, parameter, row, signed);
-        // The first tries take what belongs to the row; later ones anything.
+        // A third of the tries use the row's own value; the others use any suggestion.
         let chosen =
             if number.is_multiple_of(3) { 0 } else { mix(number, position + 64) % values.len().max(1) };
         arguments.extend(values.into_iter().nth(chosen).map(|value| (name, value)));
@@ -156,7 +156,7 @@ fn arguments(
     arguments
 }
 
-/// Values worth trying for a parameter; those that belong to the row first.
+/// Returns values to try for a parameter. Those of the row come first.
 fn suggestions(
     base: &Base,
     parameter: &Parameter,
@@ -217,7 +217,7 @@ fn typical(clock: Instant, today: Date, kind: &Type) -> Vec<Value> {
         }
         Type::Time => [9, 10, 12, 14, 18].map(|hour| Value::Time(Time(hour * 3600))).to_vec(),
         Type::DateTime => {
-            // Whole hours of coming days, and some that are past.
+            // Whole hours of coming days, and some in the past.
             let hour = clock.0 - clock.0.rem_euclid(3600);
             let at = |hours: i64| Value::DateTime(Instant(hour.saturating_add(hours * 3600)));
             [1, 2, 25, 28, 51, 77, 124, 171, 341, 725, -24, -170].map(at).to_vec()
@@ -232,7 +232,7 @@ fn typical(clock: Instant, today: Date, kind: &Type) -> Vec<Value> {
     }
 }
 
-/// A fixed scramble, so that parameters vary independently of each other.
+/// Returns a fixed pseudo-random number, so that parameters vary independently.
 const fn mix(number: usize, position: usize) -> usize {
     let mut bits = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
         ^ (position as u64).wrapping_mul(0xd1b5_4a32_d192_ed03);

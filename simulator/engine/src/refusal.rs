@@ -1,51 +1,51 @@
-//! Refusals: why a call did not happen, and the problem body that says so.
+//! Refusals: the reasons for failed calls, and their problem bodies.
 
 use diorama_seeds::value::{Str, Value};
 
 use super::reply::{Body, Reply};
 
-/// A call that ends without a change.
+/// The reason for which a call failed without a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The HTTP status.
     pub status: u16,
     /// The reason, for people.
     pub detail: String,
-    /// The parameter that is wrong.
+    /// The wrong parameter.
     pub parameter: Option<Str>,
-    /// What was expected instead.
+    /// The expected value.
     pub expected: Option<String>,
-    /// An expression has no result, whoever caused that.
+    /// True if an expression has no result, whoever caused it.
     pub(super) is_uncomputed: bool,
 }
 
-/// The result of the parts of the engine.
+/// The result type of the engine's functions.
 pub(super) type Outcome<T> = Result<T, Refusal>;
 
 impl Refusal {
-    /// A refusal with a status and a reason.
+    /// Makes a refusal with a status and a reason.
     pub fn new(status: u16, detail: impl Into<String>) -> Self {
         Self { status, detail: detail.into(), parameter: None, expected: None, is_uncomputed: false }
     }
 
-    /// Returns true where the world is not sound, as its author sees it: fitting arguments must not meet this.
+    /// Returns true if the refusal shows a defect of the world. Valid arguments must not cause one.
     pub(super) const fn is_fault(&self) -> bool {
         self.is_uncomputed || self.status >= 500
     }
 
-    /// Says which parameter is wrong.
+    /// Sets the wrong parameter.
     pub(super) fn about(mut self, parameter: Option<&Str>) -> Self {
         self.parameter = parameter.cloned();
         self
     }
 
-    /// Says what was expected instead.
+    /// Sets the expected value.
     pub(super) fn expecting(mut self, expected: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self
     }
 
-    /// The problem document (members named as in RFC 9457).
+    /// Returns the problem document, with the member names of RFC 9457.
     pub fn into_reply(self) -> Reply {
         let text = |text: &str| Body::constant(Value::String(text.into()));
         let mut members: Vec<(Str, Body)> = Vec::with_capacity(5);
@@ -62,7 +62,7 @@ impl Refusal {
     }
 }
 
-/// The reason phrase of a status.
+/// Returns the reason phrase of a status.
 const fn title(status: u16) -> &'static str {
     match status {
         400 => "Bad Request",

@@ -1,4 +1,4 @@
-//! Replies: a status and a body that knows where each of its leaves came from.
+//! Replies: a status, and a body that records the origin of each leaf.
 
 use std::fmt::Display;
 
@@ -15,13 +15,13 @@ pub struct Reply {
     pub status: u16,
     /// The body.
     pub body: Body,
-    /// The path and query of the list's next page, where there is one.
+    /// Path and query of the list's next page, if there is one.
     pub next: Option<Str>,
-    /// How many items the list has of which it shows a page.
+    /// Number of items in the list, if the reply shows a page.
     pub total: Option<usize>,
 }
 
-/// A body as a tree. Lists and objects of records are taken apart down to their leaves.
+/// A body as a tree. Lists and objects are split into leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// A value with its origin.
@@ -32,7 +32,7 @@ pub enum Body {
     List(Vec<Body>),
 }
 
-/// Where a leaf came from.
+/// The origin of a leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// A field of a record.
@@ -44,14 +44,14 @@ pub enum Origin {
         /// The field.
         field: FieldId,
     },
-    /// The world computed it: a total, a sum, an expression.
+    /// The world calculated it: a total, a sum, an expression.
     Computed,
-    /// It says nothing about records: the text of an error, a literal, an echo of an argument.
+    /// It reflects no record: the text of an error, a literal, an echoed argument.
     Constant,
 }
 
 impl Reply {
-    /// A reply that is no page of a list.
+    /// Makes a reply that is no page of a list.
     pub(super) const fn new(status: u16, body: Body) -> Self {
         Self { status, body, next: None, total: None }
     }
@@ -62,20 +62,20 @@ impl Reply {
         self.status >= 200 && self.status < 300
     }
 
-    /// The address of the list's next page, where the list's own is `here`.
+    /// Returns the address of the list's next page. `here` is the address of the list.
     #[must_use]
     pub fn next_at(&self, here: impl Display) -> Option<String> {
         let (_, query) = self.next.as_ref()?.split_once('?')?;
         Some(format!("{here}?{query}"))
     }
 
-    /// The body as JSON text, in the values' one spelling.
+    /// Returns the body as canonical JSON text.
     #[must_use]
     pub fn to_json(&self, zone: &Zone) -> String {
         self.body.to_json(zone)
     }
 
-    /// The body as a JSON tree.
+    /// Returns the body as a JSON value.
     #[must_use]
     pub fn json_tree(&self, zone: &Zone) -> Json {
         self.body.json_tree(zone)
@@ -83,17 +83,17 @@ impl Reply {
 }
 
 impl Body {
-    /// A leaf that says nothing about records.
+    /// Makes a leaf that reflects no record.
     pub(super) const fn constant(value: Value) -> Self {
         Self::Leaf(value, Origin::Constant)
     }
 
-    /// A leaf that the world computed.
+    /// Makes a leaf that the world calculated.
     pub(super) const fn computed(value: Value) -> Self {
         Self::Leaf(value, Origin::Computed)
     }
 
-    /// A value taken apart: each leaf below it gets the origin.
+    /// Splits a value into leaves with the same origin.
     pub(super) fn of(value: &Value, origin: Origin) -> Self {
         let part = |value: &Value| Self::of(value, origin.clone());
         match value {
@@ -106,7 +106,7 @@ impl Body {
         }
     }
 
-    /// A constant body from JSON. Numbers that are not finite or whole keep their nearest value.
+    /// Makes a constant body from JSON. Numbers outside of the supported range take the nearest value.
     pub(super) fn from_json(json: &Json) -> Self {
         match json {
             Json::Null => Self::constant(Value::Null),
@@ -126,7 +126,7 @@ impl Body {
         }
     }
 
-    /// The part at a path such as `items[0].doctor_id`; the empty path is the whole.
+    /// Returns the part at a path such as `items[0].doctor_id`. The empty path returns the whole body.
     #[must_use]
     pub fn at(&self, path: &str) -> Option<&Self> {
         let mut part = self;
@@ -148,7 +148,7 @@ impl Body {
         Some(part)
     }
 
-    /// A member of an object.
+    /// Returns a member of an object.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Self> {
         match self {
@@ -159,7 +159,7 @@ impl Body {
         }
     }
 
-    /// The value of a leaf.
+    /// Returns the value of a leaf.
     #[must_use]
     pub const fn value(&self) -> Option<&Value> {
         match self {
@@ -168,7 +168,7 @@ impl Body {
         }
     }
 
-    /// The body and everything in it, each before what it holds, in document order.
+    /// Returns the body and all its parts in document order, each part before its content.
     pub fn parts(&self) -> impl Iterator<Item = &Self> {
         let mut stack = vec![self];
         std::iter::from_fn(move || {
@@ -182,7 +182,7 @@ impl Body {
         })
     }
 
-    /// All leaves, in document order; [`Self::leaves`] where their paths matter.
+    /// Returns all leaves in document order. [`Self::leaves`] adds their paths.
     pub fn values(&self) -> impl Iterator<Item = (&Value, &Origin)> {
         self.parts().filter_map(|part| match part {
             Self::Leaf(value, origin) => Some((value, origin)),
@@ -190,7 +190,8 @@ impl Body {
         })
     }
 
-    /// Returns true if a reply matched nothing: an empty list, or only zeros and nulls, and no field of any record.
+    /// Returns true if a reply matched no record: an empty list, or only zeros and nulls, without any record
+    /// field.
     #[must_use]
     pub fn is_empty_result(&self) -> bool {
         let mut nothing = false;
@@ -209,14 +210,14 @@ impl Body {
         nothing
     }
 
-    /// About how many bytes of memory the body takes.
+    /// Estimates the bytes of memory that the body takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let leaf = size_of::<Self>() as u64;
         self.values().map(|(value, _)| leaf + held(value)).sum()
     }
 
-    /// All leaves with their paths, in document order.
+    /// Returns all leaves with their paths, in document order.
     pub fn leaves(&self) -> impl Iterator<Item = (String, &Value, &Origin)> {
         let mut stack = vec![(String::new(), self)];
         std::iter::from_fn(move || {
@@ -242,7 +243,7 @@ impl Body {
         })
     }
 
-    /// The body as JSON text, in the values' one spelling.
+    /// Returns the body as canonical JSON text.
     #[must_use]
     pub fn to_json(&self, zone: &Zone) -> String {
         let mut out = String::with_capacity(1024);
@@ -279,7 +280,7 @@ impl Body {
         }
     }
 
-    /// The body as a JSON tree.
+    /// Returns the body as a JSON value.
     #[must_use]
     pub fn json_tree(&self, zone: &Zone) -> Json {
         match self {

@@ -1,4 +1,4 @@
-//! The running of one call: what its expressions see, and the order of its steps.
+//! Owns the run of one call: the environment of its expressions, and the order of its steps.
 
 use std::fmt::Display;
 
@@ -19,38 +19,38 @@ use super::refusal::{Outcome, Refusal};
 use super::reply::Origin;
 use super::state::State;
 
-/// A call in progress.
+/// A running call.
 pub(super) struct Run<'a> {
     pub(super) base: &'a Base,
     pub(super) api: &'a Api,
     pub(super) path: &'a PathNames,
     pub(super) arguments: Vec<Value>,
-    /// The members of the request's body, where a contract keeps them.
+    /// The members of the request body, if a contract stores them.
     pub(super) sent: serde_json::Map<String, serde_json::Value>,
     /// The signed-in user's key.
     pub(super) me: Option<Value>,
     pub(super) draft: Draft<'a>,
-    /// The steps of a body that is a JSON Patch.
+    /// The operations of a JSON Patch body.
     pub(super) steps: &'a [serde_json::Value],
-    /// An upsert has made a record.
+    /// True if an upsert has created a record.
     pub(super) made: bool,
-    /// The path and query of the next page of the list that it shows.
+    /// Path and query of the next page, if the reply shows a list.
     pub(super) next: Option<Str>,
-    /// The number of items of that list.
+    /// Number of items in that list.
     pub(super) total: Option<usize>,
-    /// The yes of the user that a rule of a policy asks for.
+    /// The consent of the user that a policy rule requires.
     pub(super) needs: Option<NeededConsent>,
     bound: Vec<Bound>,
-    /// The resource of the record that is bound as `record`.
+    /// The resource of the record bound as `record`.
     acted_on: Option<ResourceId>,
     budget: Budget,
-    /// Leaves and bytes that the reply may still have.
+    /// Leaves and bytes that the reply may still use.
     pub(super) shown: Budget,
 }
 
-/// Leaves of a reply before it counts as the world's error.
+/// Maximum number of leaves in a reply. A larger one is an error of the world.
 const MAX_LEAVES: u64 = 250_000;
-/// Bytes of a reply's values, at most.
+/// Maximum bytes of a reply's values.
 pub(super) const MAX_REPLY_BYTES: u64 = 32 << 20;
 
 impl<'a> Run<'a> {
@@ -88,7 +88,8 @@ impl<'a> Run<'a> {
         &self.base.world().zone
     }
 
-    /// The environment of expressions now: the draft's records, the clock, the arguments and the bound names.
+    /// Returns the current environment of expressions: the draft's records, the clock, the arguments and the
+    /// bound names.
     pub(super) fn env(&self) -> Env<'_> {
         Env {
             arguments: &self.arguments,
@@ -120,17 +121,17 @@ impl<'a> Run<'a> {
         self.env().holds(&condition.node).map_err(|error| self.uncomputed(error, &condition.node))
     }
 
-    /// The refusal of a call for which a node has no result.
+    /// Returns the refusal of a call for which an expression has no result.
     pub(super) fn uncomputed(&self, error: EvalError, node: &Node) -> Refusal {
         let mut read = Vec::new();
         self.add_arguments_read(node, &mut read);
         self.blaming(error, |parameter| read.contains(&parameter))
     }
 
-    /// The refusal of a call that cannot be computed: 422 where that reads a given argument, 409 where it reads records
-    /// that the session has changed, and else 500.
+    /// Returns the refusal of an uncomputable call. The status is 422 if it read a given argument, 409 if it
+    /// read records that the session changed, and else 500.
     pub(super) fn blaming(&self, error: impl Display, reads: impl Fn(ParameterId) -> bool) -> Refusal {
-        // A call writes what its arguments say.
+        // After a write, any given argument may be the cause.
         let written = self.draft.has_changes();
         let caused = |(position, parameter): &(usize, &'a Parameter)| {
             let id = ParameterId(*position as u16);
@@ -167,12 +168,12 @@ impl<'a> Run<'a> {
         Refusal { is_uncomputed: true, ..refusal }
     }
 
-    /// Adds the arguments that a node reads, also through `let` names.
+    /// Adds the arguments that a node reads, directly or through `let` names.
     pub(super) fn add_arguments_read(&self, node: &Node, read: &mut Vec<ParameterId>) {
         node.visit(&mut |node| {
             match node {
                 Node::Argument(parameter) => read.push(*parameter),
-                // Earlier names are all that an expression can refer to, so this ends.
+                // An expression can refer only to earlier names, so the recursion ends.
                 Node::Variable(slot) => {
                     let bound = self.behaviour().bindings.iter().find(|(of, _)| of == slot);
                     bound.into_iter().for_each(|(_, expr)| self.add_arguments_read(&expr.node, read));
@@ -183,7 +184,7 @@ impl<'a> Run<'a> {
         });
     }
 
-    /// Puts something in a slot, and gives back what was there.
+    /// Binds a slot and returns its previous binding.
     pub(super) fn bind(&mut self, slot: Slot, bound: Bound) -> Bound {
         let index = usize::from(slot.0);
         if index >= self.bound.len() {
@@ -192,7 +193,7 @@ impl<'a> Run<'a> {
         std::mem::replace(&mut self.bound[index], bound)
     }
 
-    /// Binds `record`, and gives back what it was before.
+    /// Binds `record` and returns its previous binding.
     pub(super) fn bind_record(
         &mut self,
         resource: ResourceId,
@@ -202,13 +203,13 @@ impl<'a> Run<'a> {
         (self.acted_on.replace(resource), bound)
     }
 
-    /// Puts back what [`Run::bind_record`] gave.
+    /// Restores the binding that [`Run::bind_record`] returned.
     pub(super) fn unbind_record(&mut self, (resource, bound): (Option<ResourceId>, Bound)) {
         self.acted_on = resource;
         self.bind(Slot::RECORD, bound);
     }
 
-    /// The resource of the record in a slot, where it is known.
+    /// Returns the resource of the record in a slot, if known.
     pub(super) fn resource_in(&self, slot: Slot) -> Option<ResourceId> {
         match slot {
             Slot::RECORD => self.acted_on,
@@ -226,7 +227,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// How users of the API's domain sign in.
+    /// Returns the sign-in settings of the API's domain.
     pub(super) fn auth(&self) -> Option<&'a Auth> {
         self.base.world().domains.get(self.api.domain.index())?.auth.as_ref()
     }
@@ -235,7 +236,7 @@ impl<'a> Run<'a> {
         self.bound.get(usize::from(slot.0)).unwrap_or(&Bound::Empty)
     }
 
-    /// `let`, then `require`: what comes between finding the record and changing anything.
+    /// Evaluates `let`, then checks `require`. Runs after the record is found and before any change.
     pub(super) fn prepare(&mut self) -> Outcome<()> {
         let behaviour = self.behaviour();
         for (slot, expr) in &behaviour.bindings {
@@ -252,8 +253,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// The yes of the user that the first rule of a policy asks for that does not exempt the call. What cannot be evaluated exempts no
-    /// call and states nothing.
+    /// Returns the consent that the first policy rule without an exemption requires. An exemption that cannot
+    /// be evaluated does not exempt. A stated value that cannot be evaluated is left out.
     fn needed_consent(&self) -> Option<NeededConsent> {
         let mut confirms = self.behaviour().confirms.iter();
         let confirm = confirms.find(|confirm| !self.env().holds(&confirm.exempt.node).unwrap_or(false))?;
@@ -265,7 +266,7 @@ impl<'a> Run<'a> {
         Some(NeededConsent { rule: confirm.rule.clone(), state })
     }
 
-    /// The parameter or the field whose value an expression is.
+    /// Returns the parameter or the field that an expression reads.
     fn holder_of(&self, node: &Node) -> Holder {
         match (node, self.expr_origin(node)) {
             (Node::Argument(parameter), _) => Holder::Parameter(*parameter),
@@ -274,8 +275,8 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The refusal of the first argument that refers to a record that is not there. What a check finds on such a
-    /// record is no reason, unless it says itself that there is none.
+    /// Returns the refusal of the first argument that refers to no record. A failed check on a missing record
+    /// is no useful reason, unless the check itself reports that it is missing.
     fn refers_to_nothing(&self) -> Option<Refusal> {
         let given = self.api.parameters.iter().zip(&self.arguments);
         given.into_iter().find_map(|(parameter, value)| {
@@ -284,7 +285,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The record acted on: found by key, seen by the signed-in user, bound as `record`.
+    /// Finds the target record by key, checks that the signed-in user may see it, and binds it as `record`.
     pub(super) fn target(&mut self, resource: ResourceId, key: Option<&Expr>) -> Outcome<Record> {
         let declared = self.resource(resource);
         let found = match key {
@@ -308,7 +309,7 @@ impl<'a> Run<'a> {
         Ok(found)
     }
 
-    /// Returns true if ownership lets the caller see a record: APIs that need a token show users only their own.
+    /// Returns true if the caller may see a record. APIs with a token show users only their own records.
     pub(super) fn sees(&self, resource: &Resource, record: &Record) -> bool {
         match self.owner(resource) {
             Some((field, me)) => record.get(field.index()) == Some(me),
@@ -316,19 +317,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The owner field and the user it must hold, where ownership applies to this call.
+    /// Returns the owner field and the required user, if ownership applies to this call.
     pub(super) fn owner(&self, resource: &Resource) -> Option<(FieldId, &Value)> {
         resource.owner.zip(self.me.as_ref())
     }
 
-    /// The parameter by which a field is set, for messages.
+    /// Returns the parameter that sets a field, for messages.
     pub(super) fn parameter_of(&self, resource: ResourceId, field: FieldId) -> Option<Str> {
         parameter_of(self.base, self.api, resource, field)
     }
 
     fn not_found(&self, resource: &Resource, key: &Value) -> Refusal {
         let name = key_name(resource);
-        // Where no record has what the whole path names, the last of it is what is not there.
+        // If no record matches the whole path, the last path parameter is reported as missing.
         let last = self.api.path.rsplit_once('{').and_then(|(_, rest)| rest.split_once('}'));
         let last = last.map(|(name, _)| name).filter(|_| key.is_missing());
         let named = last.and_then(|name| self.api.parameter_named(name));
@@ -344,7 +345,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The parameter of an API by which a field is set, for messages.
+/// Returns the parameter of an API that sets a field, for messages.
 pub(super) fn parameter_of(base: &Base, api: &Api, resource: ResourceId, field: FieldId) -> Option<Str> {
     if let BehaviourKind::AddMembers { resource: of, field: list, member, .. } = &api.behaviour.kind
         && (*of, *list) == (resource, field)

@@ -1,7 +1,9 @@
-//! The search for APIs inside a session ([`ToolFinder`], `toolsearch/3`), and the parts that a search among many worlds shares with it.
+//! Owns the search for APIs in a session ([`ToolFinder`], `toolsearch/3`), and the parts that the search over
+//! many worlds shares with it.
 //!
-//! It fuses (`fusion`) words, meaning (`vectors`: the cosine of an embedder's vectors) and needs (`needs`: what returns the
-//! arguments that a hit asks for). It is part of the replay contract: a change of what it finds is a new version.
+//! It fuses (`fusion`) words, meaning (`vectors`: the cosine of embeddings) and needs (`needs`: APIs that
+//! return the arguments of a hit). It is part of the replay contract, so a change of its results needs a new
+//! version.
 
 mod entry;
 mod finder;

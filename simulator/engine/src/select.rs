@@ -1,4 +1,4 @@
-//! Which records: look-ups, lists, members, in what order and which page of them.
+//! Selection: looks up records, lists them and their members, sorts them and selects a page.
 
 use std::cmp::Ordering;
 
@@ -15,12 +15,12 @@ use super::reply::Body;
 use super::run::Run;
 
 impl Run<'_> {
-    /// The one record whose fields equal the arguments.
+    /// Returns the only record whose fields equal the arguments.
     pub(super) fn look_up(&self, resource: ResourceId, by: &[(FieldId, ParameterId)]) -> Outcome<Record> {
         let declared = self.resource(resource);
         let wanted: Vec<(FieldId, &Value)> =
             by.iter().map(|(field, parameter)| (*field, self.argument(*parameter))).collect();
-        // An argument that is not given does not narrow; without any, nothing is looked up.
+        // Missing arguments do not narrow the lookup. Without any argument, the lookup finds nothing.
         let wanted: Vec<_> =
             wanted.into_iter().filter(|(_, value)| !matches!(value, Value::Absent)).collect();
         let matches = |record: &&Record| {
@@ -57,8 +57,8 @@ impl Run<'_> {
         }
     }
 
-    /// Visits the records of a resource in key order, through an index where one narrows. The visitor checks
-    /// again whatever the index is about.
+    /// Visits the records of a resource in key order, through an index if one helps. The visitor must test
+    /// the indexed field again.
     pub(super) fn visit<'s>(
         &'s self,
         resource: ResourceId,
@@ -77,7 +77,8 @@ impl Run<'_> {
         self.draft.state.iter(self.base, resource).try_for_each(visit)
     }
 
-    /// The records that pass a query's filters and condition and that the caller sees, in key order.
+    /// Returns the records that pass a query's filters and condition and that the caller may see, in key
+    /// order.
     pub(super) fn select(&self, query: &Query) -> Outcome<Vec<&Record>> {
         let filters = Filters::new(self, query);
         let narrowed = filters
@@ -93,7 +94,8 @@ impl Run<'_> {
             return self.passing(query, &filters, candidates);
         }
         if let Some((field, node)) = query.condition.as_ref().and_then(|condition| condition.index.as_ref()) {
-            // Where the value cannot be computed, the condition may never ask for it.
+            // If this value has no result, the condition may still hold without it, so all records are
+            // tested.
             if let Ok(value) = self.env().value(node)
                 && let Some(candidates) = self.draft.candidates(query.resource, *field, Form::Exact, &value)
             {
@@ -127,7 +129,7 @@ impl Run<'_> {
         Ok(found)
     }
 
-    /// A list reply.
+    /// Returns a list reply.
     pub(super) fn list(&mut self, query: &Query) -> Outcome<Body> {
         let mut window = Window::new(self, query)?;
         let sort = self.sort(query)?;
@@ -137,7 +139,7 @@ impl Run<'_> {
             && query.condition.is_none()
             && sort.is_none()
             && self.owner(declared).is_none();
-        // The page of an unchanged resource in key order is a slice of the base: nothing needs to be gathered.
+        // A page of an unchanged resource in key order is a slice of the base.
         if all && let Some(records) = self.draft.state.untouched(self.base, query.resource) {
             let page = window.of(records).to_vec();
             return self.show_list(query.resource, &page, records.len(), &window);
@@ -154,7 +156,7 @@ impl Run<'_> {
         self.show_list(query.resource, &page, total, &window)
     }
 
-    /// The members of a record's list of references.
+    /// Returns the members of a record's list of references.
     pub(super) fn list_members(&mut self, field: FieldId, holder: &Record, query: &Query) -> Outcome<Body> {
         let window = Window::new(self, query)?;
         let sort = self.sort(query)?;
@@ -173,7 +175,7 @@ impl Run<'_> {
         self.show_list(query.resource, &page, total, &window)
     }
 
-    /// Records of another resource that refer to this one, for a reply.
+    /// Returns the records of another resource that refer to this one, for a reply.
     pub(super) fn referring(
         &mut self,
         many: &Many,
@@ -220,9 +222,9 @@ impl Run<'_> {
         Ok(found.into_iter().cloned().collect())
     }
 
-    /// Sorts records that are in key order; only the first `end` need to be right. Missing values come last in either
-    /// direction; ties, and all records where nothing orders them, stay in key order, or where a contract promises the
-    /// reply, in that of their making.
+    /// Sorts records that are in key order. Only the first `end` need to be right. Missing values come last
+    /// in either direction. Ties, and records without any order, stay in key order, or in creation order if
+    /// the API has a contract.
     fn order(&self, records: &mut Vec<&Record>, resource: ResourceId, sort: Option<Sort>, end: usize) {
         let promised = self.api.contract.is_some();
         if sort.is_none() && !promised {
@@ -251,7 +253,7 @@ impl Run<'_> {
                 .then_with(|| by_making(left, right))
                 .then_with(|| record_value(left, key).cmp(record_value(right, key)))
         };
-        // Keys differ, so the order is total and an unstable sort gives one result.
+        // Keys are unique, so the order is total and an unstable sort is deterministic.
         if end > 0 && end < records.len() {
             records.select_nth_unstable_by(end, compare);
             if let Some(head) = records.get_mut(..end) {
@@ -262,7 +264,7 @@ impl Run<'_> {
         }
     }
 
-    /// The order that holds: the caller's choice, else the fixed or default one.
+    /// Returns the effective order: the caller's choice, else the fixed or default one.
     pub(super) fn sort(&self, query: &Query) -> Outcome<Option<Sort>> {
         let Some((parameter, fields)) = &query.sort_parameter else { return Ok(query.sort) };
         let Value::String(text) = self.argument(*parameter) else { return Ok(query.sort) };

@@ -1,6 +1,6 @@
-//! Sessions: isolated copies of a world, each with its clock, log and visible APIs.
+//! Sessions: isolated copies of a world, each with a clock, a log and a set of visible APIs.
 //!
-//! A session is cheap: it shares the base, and a fork shares everything up to where the two part.
+//! A session shares the base. A fork also shares all records and log entries up to the fork.
 
 mod calls;
 mod entry;

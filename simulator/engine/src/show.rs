@@ -1,4 +1,4 @@
-//! Replies' shapes: what of a record is shown, under which name, with what embedded.
+//! Reply shapes: select the shown fields of a record, name them, and embed other records.
 
 use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{FieldId, Member, Record, ResourceId, Shape, Source};
@@ -13,7 +13,7 @@ use super::run::{MAX_REPLY_BYTES, Run};
 type Members = Vec<(Str, Body)>;
 
 impl Run<'_> {
-    /// The body that shows one record.
+    /// Returns the body for one record.
     pub(super) fn show_one(&mut self, resource: ResourceId, record: &Record) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
             let body = self.promised_one(contract, Some((resource, record)))?;
@@ -26,7 +26,7 @@ impl Run<'_> {
         body
     }
 
-    /// The body that shows a page of records.
+    /// Returns the body for a page of records.
     pub(super) fn show_list(
         &mut self,
         resource: ResourceId,
@@ -45,7 +45,7 @@ impl Run<'_> {
         self.show_items(items, total, window)
     }
 
-    /// The body that shows a list's items, with total and paging.
+    /// Returns the body for list items, with total and paging members.
     pub(super) fn show_items(&mut self, items: Vec<Body>, total: usize, window: &Window) -> Outcome<Body> {
         let reply = &self.api.reply;
         if reply.items.is_empty() {
@@ -63,7 +63,7 @@ impl Run<'_> {
         self.show_members(members)
     }
 
-    /// A computed reply.
+    /// Returns a calculated reply.
     pub(super) fn computed(&mut self, computed: &[(Str, Expr)]) -> Outcome<Body> {
         let mut members = Vec::with_capacity(computed.len());
         for (name, expr) in computed {
@@ -72,7 +72,7 @@ impl Run<'_> {
         self.show_members(members)
     }
 
-    /// An object with the reply's `with` members added, in its envelope.
+    /// Returns an object with the reply's `with` members, in its envelope.
     pub(super) fn show_members(&mut self, mut members: Members) -> Outcome<Body> {
         if let Some(contract) = &self.api.contract {
             let body = self.promised_one(contract, None)?;
@@ -102,7 +102,7 @@ impl Run<'_> {
         Ok(shown)
     }
 
-    /// A member's body; none when the field is absent.
+    /// Returns the body of a member, or none if its field is absent.
     pub(super) fn show_source(
         &mut self,
         source: &Source,
@@ -165,7 +165,7 @@ impl Run<'_> {
         }
     }
 
-    /// Counts what a contract's reply shows: constants of its schemas are in no record.
+    /// Counts the size of a contract's reply, including constants of its schemas.
     fn counted(&self, body: Body) -> Outcome<Body> {
         self.count_bytes(&body)?;
         Ok(body)
@@ -191,7 +191,7 @@ impl Run<'_> {
         })
     }
 
-    /// Counts a value that the reply shows.
+    /// Counts a value of the reply.
     fn count(&self, value: &Value) -> Outcome<()> {
         self.shown
             .take(1)
@@ -204,8 +204,8 @@ impl Run<'_> {
         Origin::Field { resource, key, field }
     }
 
-    /// An expression's value with its origin: a bare field of a record keeps that field's, a literal or an
-    /// argument says nothing about records, everything else is computed.
+    /// Returns an expression's value with its origin. A plain record field keeps its origin. A literal or an
+    /// argument is constant, and everything else is calculated.
     fn show_expr(&mut self, expr: &Expr) -> Outcome<Body> {
         let value = match self.value(expr)? {
             Value::Absent => Value::Null,
@@ -224,7 +224,8 @@ impl Run<'_> {
                 Some((resource, record)) => self.origin(resource, &record, *field),
                 None => Origin::Computed,
             },
-            // A `let` name is where its expression is; earlier names are all it can refer to, so this ends.
+            // A `let` name has the origin of its expression. It can refer only to earlier names, so the
+            // recursion ends.
             Node::Variable(slot) => match self.behaviour().bindings.iter().find(|(of, _)| of == slot) {
                 Some((_, expr)) => self.expr_origin(&expr.node)?,
                 None => Origin::Computed,
@@ -233,7 +234,7 @@ impl Run<'_> {
         })
     }
 
-    /// The record that `record`, `me`, a `let` name or `r.get(key)` stands for.
+    /// Returns the record that `record`, `me`, a `let` name or `r.get(key)` refers to.
     fn record_behind(&self, node: &Node) -> Outcome<Option<(ResourceId, Record)>> {
         Ok(match node {
             Node::Get(resource, key) => {

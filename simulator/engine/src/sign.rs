@@ -1,4 +1,4 @@
-//! Signing in and out, and who is signed in.
+//! Authentication: sign-in, sign-out, and the check of tokens.
 
 use diorama_seeds::expr::Slot;
 use diorama_seeds::model::{Auth, ParameterId, Record};
@@ -65,7 +65,7 @@ impl Run<'_> {
         ])
     }
 
-    /// Ends the call's token.
+    /// Revokes the call's token.
     pub(super) fn sign_out(&mut self) -> Outcome<Body> {
         let token = self.api.token.and_then(|parameter| self.argument(parameter).as_str());
         if token.is_some_and(|token| self.base.standing().user(self.api.domain, token).is_some()) {
@@ -103,7 +103,7 @@ impl Run<'_> {
     }
 }
 
-/// The text of the n-th token of a session.
+/// Returns the n-th token of a session.
 fn token_text(seed: u64, n: u64) -> Str {
     let mut hasher = blake3::Hasher::new();
     hasher.update(b"diorama token/1");

@@ -1,4 +1,4 @@
-//! A smoke pass: every API called with arguments that fit the records, and with arguments that it must refuse.
+//! The smoke test: calls every API with valid arguments, and with arguments that it must refuse.
 
 use diorama_seeds::model::{ApiId, Parameter};
 use diorama_seeds::schema::Type;
@@ -11,21 +11,21 @@ use super::possible::tries;
 use super::refusal::Refusal;
 use super::state::State;
 
-/// Well-formed calls of one API.
+/// Number of well-formed calls per API.
 const CALLS: usize = 48;
 
-/// The result of calling one API.
+/// The result for one API.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Smoke {
     /// The API.
     pub api: String,
-    /// Well-formed calls that succeeded.
+    /// Number of well-formed calls that succeeded.
     pub succeeded: u32,
-    /// Well-formed calls that the world's rules refused (4xx).
+    /// Number of well-formed calls that the world's rules refused (4xx).
     pub refused: u32,
-    /// Calls with wrong arguments, each of which was refused.
+    /// Number of calls with wrong arguments, all of which were refused.
     pub invalid: u32,
-    /// Defects, one of each kind: calls that cannot be computed, wrong arguments that were taken.
+    /// Defects, one of each kind: uncomputable calls, and accepted wrong arguments.
     pub faults: Vec<String>,
 }
 
@@ -74,7 +74,7 @@ impl Smoke {
     }
 }
 
-/// Arguments with one thing wrong, and what it is.
+/// Returns sets of arguments with one error each, and a description of the error.
 fn wrong(parameters: &[Parameter], sound: &Map<String, Json>) -> Vec<(String, Map<String, Json>)> {
     let with = |name: &str, value: Json| {
         let mut arguments = sound.clone();
@@ -93,7 +93,7 @@ fn wrong(parameters: &[Parameter], sound: &Map<String, Json>) -> Vec<(String, Ma
             all.push((format!("a call without the required `{name}`"), arguments));
         }
         if !matches!(parameter.schema.kind, Type::Any) {
-            // Only an object with members of its own accepts this.
+            // An object type may accept any object, so it gets a string.
             let odd = match parameter.schema.kind {
                 Type::Object(_) => json!("text"),
                 _ => json!({ "not": "a value" }),

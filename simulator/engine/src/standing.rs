@@ -1,14 +1,15 @@
-//! Standing tokens: what an operator gives an assistant that acts for a user who is signed in already.
+//! Standing tokens: an operator gives them to an assistant that acts for a signed-in user.
 //!
-//! Each user of the initial records has one. It follows from the keys and secrets of all users of the domain, so that it is the
-//! same in every session of a world and cannot be worked out from one user's. It does not expire.
+//! Each user of the initial records has one. It depends on the keys and secrets of all users of the domain.
+//! So it is the same in every session of a world, and one user's secret does not reveal it. It does not
+//! expire.
 
 use std::collections::HashMap;
 
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::value::{Str, Value};
 
-/// Hexadecimal digits of a token, as many as those that sign-ins issue have.
+/// Number of hexadecimal digits of a token, as for tokens from sign-ins.
 const TOKEN_DIGITS: usize = 20;
 
 /// The standing tokens of a world.
@@ -24,14 +25,14 @@ impl StandingTokens {
         for (position, domain) in world.domains.iter().enumerate() {
             let Some(auth) = &domain.auth else { continue };
             let resource = world.resource(auth.user);
-            // Records without a secret cannot sign in, and have no token.
+            // Users without a secret cannot sign in and have no token.
             let secrets = resource.records.iter().filter_map(|record| {
                 let key = record.get(resource.key.index())?;
                 let secret = record.get(auth.secret.index()).filter(|secret| !secret.is_missing())?;
                 Some((key, key.to_text(&world.zone), secret.to_text(&world.zone)))
             });
             let secrets: Vec<_> = secrets.collect();
-            // All secrets go in: one that is known, or short enough to try, gives no token away.
+            // All secrets enter the hash, so a known or guessable one reveals no token.
             let mut hasher = blake3::Hasher::new();
             hasher.update(b"diorama standing token/1");
             hasher.update(domain.name.as_bytes());
@@ -53,13 +54,13 @@ impl StandingTokens {
         standing
     }
 
-    /// The user whose token this is, in a domain.
+    /// Returns the user with a token in a domain.
     #[must_use]
     pub fn user(&self, domain: DomainId, token: &str) -> Option<&Value> {
         self.users.get(token).filter(|(own, _)| *own == domain).map(|(_, key)| key)
     }
 
-    /// The token of a user of a domain.
+    /// Returns the token of a user in a domain.
     #[must_use]
     pub fn token(&self, domain: DomainId, key: &Value) -> Option<&str> {
         self.tokens.get(&(domain, key.clone())).map(|token| &**token)
@@ -90,7 +91,7 @@ mod tests {
             assert_eq!(status(&mut session, me.clone()), 200);
             assert_eq!(status(&mut session, format!("SignOut {{\"token\": \"{}\"}}", token(101))), 403);
             assert_eq!(status(&mut session, me), 200);
-            // A user who is gone has no token any more.
+            // A deleted user's token is no longer valid.
             assert_eq!(status(&mut session, "DeleteCustomer {\"customer_id\": 102}".to_owned()), 200);
             assert_eq!(status(&mut session, format!("Me {{\"token\": \"{}\"}}", token(102))), 401);
         }

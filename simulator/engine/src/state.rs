@@ -1,7 +1,7 @@
-//! States: the frozen base overlaid with what a session has changed.
+//! States: the frozen base with the changes of a session.
 //!
-//! A state owns only its changes, in persistent maps, so a copy shares everything and a fork costs a handful of
-//! reference counts. A record that is changed back to what the base has leaves the overlay again.
+//! A state stores only its changes, in persistent maps. A copy shares everything, and a fork costs a handful
+//! of reference counts. A record that is changed back to the base's leaves the overlay.
 
 pub(super) mod kept;
 
@@ -22,7 +22,7 @@ use super::index::{Form, placed, wanted};
 use super::overlay::{Candidates, Merged, Picked, Table};
 use super::tools::SearchVersion;
 
-/// A state of a world: records, clock, tokens, counters of creates. Cloning copies nothing.
+/// A state of a world: records, clock, tokens and create counters. Cloning copies no records.
 #[derive(Clone, Debug)]
 pub struct State {
     clock: Instant,
@@ -33,14 +33,14 @@ pub struct State {
     token_sum: Sum,
     issued: u64,
     names: Arc<[Str]>,
-    /// The outages to come.
+    /// The remaining outages.
     outages: Arc<[(ApiId, OutageKind)]>,
 }
 
-/// About how many bytes of memory a token takes.
+/// Approximate bytes of memory of a token.
 const TOKEN_BYTES: u64 = 256;
 
-/// A token that is out.
+/// A valid token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) domain: DomainId,
@@ -51,18 +51,18 @@ pub(super) struct Token {
 /// A change of one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordChange {
-    /// Of this resource.
+    /// The resource of the record.
     pub resource: ResourceId,
     /// Its key.
     pub key: Value,
-    /// The record before; none when it is new.
+    /// The record before the change. None if it is new.
     pub before: Option<Record>,
-    /// The record after; none when it is gone.
+    /// The record after the change. None if it is deleted.
     pub after: Option<Record>,
 }
 
 impl State {
-    /// The state a session starts in: the base's records, the world's clock.
+    /// Returns the state at the start of a session: the base's records and the world's clock.
     #[must_use]
     pub fn initial(base: &Base, seed: u64) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl State {
         }
     }
 
-    /// The clock now. It moves only when told.
+    /// Returns the clock. Only [`Self::set_clock`] changes it.
     #[must_use]
     pub const fn clock(&self) -> Instant {
         self.clock
@@ -89,20 +89,20 @@ impl State {
         self.clock = clock;
     }
 
-    /// The seed that new keys and tokens follow from.
+    /// Returns the seed of new keys and tokens.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// Returns true if this is another state or a copy of it: the same records where they are kept, the same tokens,
-    /// counters and clock. States that came about in two ways are not found out to be equal.
+    /// Returns true if this is the same state or a copy of it, with the same tokens, counters and clock.
+    /// States with equal content but different histories count as different.
     #[must_use]
     pub fn is(&self, other: &Self) -> bool {
         self.reads_as(other) && self.issued == other.issued && self.seed == other.seed
     }
 
-    /// [`State::is`] to whoever only reads: new keys and tokens may be others.
+    /// Returns [`State::is`] for readers: the next keys and tokens may differ.
     #[must_use]
     pub(crate) fn reads_as(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.tables, &other.tables)
@@ -112,18 +112,18 @@ impl State {
             && self.outages == other.outages
     }
 
-    /// The version of the search that `ToolSearcher` does.
+    /// Returns the version of the search in `ToolSearcher`.
     #[must_use]
     pub const fn search(&self) -> SearchVersion {
         self.search
     }
 
-    /// Has `ToolSearcher` do another version of the search than the default.
+    /// Sets the version of the search in `ToolSearcher`.
     pub const fn set_search(&mut self, version: SearchVersion) {
         self.search = version;
     }
 
-    /// The outages to come.
+    /// Returns the remaining outages.
     pub(super) fn outages(&self) -> &[(ApiId, OutageKind)] {
         &self.outages
     }
@@ -132,19 +132,19 @@ impl State {
         self.outages = outages.collect();
     }
 
-    /// Takes out an outage that a call has met.
+    /// Removes an outage that a call has met.
     pub(super) fn end_outage(&mut self, position: usize) {
         let left = self.outages.iter().enumerate().filter(|(other, _)| *other != position);
         self.outages = left.map(|(_, outage)| *outage).collect();
     }
 
-    /// How many outages are to come.
+    /// Returns the number of remaining outages.
     #[must_use]
     pub fn outages_to_come(&self) -> usize {
         self.outages.len()
     }
 
-    /// The record of a key.
+    /// Returns the record with a key.
     #[must_use]
     pub fn get<'a>(&'a self, base: &'a Base, resource: ResourceId, key: &Value) -> Option<&'a Record> {
         match self.tables.get(resource.index())?.changed(key) {
@@ -153,14 +153,14 @@ impl State {
         }
     }
 
-    /// All records of a resource in the order of their keys.
+    /// Returns all records of a resource in key order.
     pub fn iter<'a>(&'a self, base: &'a Base, resource: ResourceId) -> impl Iterator<Item = &'a Record> {
         let records = base.records(resource).iter();
         let table = self.tables.get(resource.index());
         Merged::new(key_of(base, resource), records, table.and_then(Table::all))
     }
 
-    /// A copy in which the record of a key is another one, or gone. Its digest stays that of this state.
+    /// Returns a copy in which one record is replaced or deleted. The digest is not updated.
     #[must_use]
     pub fn with_record(
         &self,
@@ -174,7 +174,7 @@ impl State {
         other
     }
 
-    /// Returns the state without some records. Whatever refers to them refers to nothing.
+    /// Returns the state without some records. References to them become invalid.
     #[must_use]
     pub fn without<'a>(
         &self,
@@ -192,13 +192,13 @@ impl State {
         }
     }
 
-    /// How many records a resource has.
+    /// Returns the number of records of a resource.
     #[must_use]
     pub fn count(&self, _base: &Base, resource: ResourceId) -> usize {
         self.tables.get(resource.index()).map_or(0, Table::count)
     }
 
-    /// The hash of all records and tokens.
+    /// Returns the hash of all records and tokens.
     #[must_use]
     pub fn digest(&self) -> Digest {
         state_digest(self.names.iter().zip(self.tables.iter().map(Table::sum)), self.token_sum)
@@ -209,13 +209,13 @@ impl State {
         self.tables.iter().all(Table::is_empty)
     }
 
-    /// The frozen records of a resource, when none of them is overlaid.
+    /// Returns the frozen records of a resource, if none of them has changed.
     pub(super) fn untouched<'a>(&self, base: &'a Base, resource: ResourceId) -> Option<&'a [Record]> {
         self.tables.get(resource.index())?.is_empty().then(|| base.records(resource))
     }
 
-    /// A superset of the records whose field has this value (by an index, in key order); `None` when there is no
-    /// index for it or the value is missing.
+    /// Returns at least the records whose field has this value, by an index and in key order. Returns `None`
+    /// if there is no such index or the value is missing.
     pub(super) fn candidates<'a>(
         &'a self,
         base: &'a Base,
@@ -239,8 +239,8 @@ impl State {
         Some(Candidates::Many(Merged::new(key, records, changed)))
     }
 
-    /// Visits, through an index, at least the records whose field equals a value. Returns false, and visits none, when there is no
-    /// index.
+    /// Visits at least the records whose field equals a value, through an index. Returns false without a
+    /// visit if there is no index.
     pub(super) fn find<'a>(
         &'a self,
         base: &'a Base,
@@ -256,37 +256,37 @@ impl State {
         true
     }
 
-    /// About how many bytes of memory the state takes beside its base. What forks share is counted for each.
+    /// Returns the approximate bytes of memory beside the base. Parts that forks share count for each fork.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         let tokens = self.tokens.size() as u64 * TOKEN_BYTES;
         self.tables.iter().map(Table::bytes).sum::<u64>() + tokens
     }
 
-    /// About how many bytes all changes took that led here, undone ones too.
+    /// Returns the approximate bytes of all changes that led to this state, including undone ones.
     #[must_use]
     pub fn written(&self) -> u64 {
         self.tables.iter().map(Table::written).sum::<u64>() + self.issued * TOKEN_BYTES
     }
 
-    /// How many creates of a resource have succeeded.
+    /// Returns the number of successful creates of a resource.
     pub(super) fn creates(&self, resource: ResourceId) -> u64 {
         self.tables.get(resource.index()).map_or(0, Table::creates)
     }
 
-    /// Which create made a record; nothing for one of the base.
+    /// Returns the number of the create that made a record, or 0 for a record of the base.
     pub(super) fn made(&self, resource: ResourceId, key: &Value) -> u64 {
         self.tables.get(resource.index()).map_or(0, |table| table.made(key))
     }
 
-    /// Counts one more successful create.
+    /// Counts a successful create.
     pub(super) fn count_create(&mut self, resource: ResourceId, key: &Value) {
         if let Some(table) = Arc::make_mut(&mut self.tables).get_mut(resource.index()) {
             table.count_create(key);
         }
     }
 
-    /// Sets or removes the record of a key; returns what was there.
+    /// Sets or deletes the record with a key, and returns the previous record.
     pub(super) fn put(
         &mut self,
         base: &Base,
@@ -328,7 +328,7 @@ impl State {
         }
     }
 
-    /// The digest computed from every record; for tests of the incremental one.
+    /// Returns the digest calculated from every record, to test the incremental one.
     #[cfg(test)]
     pub(super) fn digest_from_scratch(&self, base: &Base) -> Digest {
         let mut scratch = Vec::new();
@@ -359,7 +359,7 @@ fn key_of(base: &Base, resource: ResourceId) -> FieldId {
     base.world().resources.get(resource.index()).map_or(FieldId(0), |resource| resource.key)
 }
 
-/// The differences between two states of a base, sorted by resource and key.
+/// Returns the differences between two states of a base, sorted by resource and key.
 #[must_use]
 pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
     let mut changes = Vec::new();
@@ -382,10 +382,11 @@ pub fn diff(base: &Base, from: &State, to: &State) -> Vec<RecordChange> {
     changes
 }
 
-/// The difference that changes made together, in their order, sorted by resource and key: what was changed back is none.
+/// Returns the net effect of changes in their order, sorted by resource and key. Changes that were undone are
+/// left out.
 #[must_use]
 pub fn net<'a>(changes: impl IntoIterator<Item = &'a RecordChange>) -> Vec<RecordChange> {
-    // The first and the last change of each record.
+    // Maps each record to its first and its last change.
     let mut found: BTreeMap<(ResourceId, &Value), (&RecordChange, &RecordChange)> = BTreeMap::new();
     for change in changes {
         found.entry((change.resource, &change.key)).or_insert((change, change)).1 = change;
@@ -394,7 +395,7 @@ pub fn net<'a>(changes: impl IntoIterator<Item = &'a RecordChange>) -> Vec<Recor
     differs.map(|(first, last)| RecordChange { before: first.before.clone(), ..last.clone() }).collect()
 }
 
-/// A state as expressions read it outside a call.
+/// A view of a state for expressions outside of a call.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading<'a> {
     base: &'a Base,
@@ -402,7 +403,7 @@ pub struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// The records of a state.
+    /// Makes a view of a state of `base`.
     #[must_use]
     pub const fn new(base: &'a Base, state: &'a State) -> Self {
         Self { base, state }

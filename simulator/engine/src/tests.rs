@@ -1,4 +1,4 @@
-//! Transcripts of calls: each line of the input is a call, and the snapshot shows its reply and changes.
+//! Transcripts of calls: each line of the input is a call, and a snapshot has its reply and changes.
 
 use std::sync::Arc;
 
@@ -19,13 +19,13 @@ pub(crate) mod shared;
 mod signing;
 mod writes;
 
-/// A base of a world's resources and APIs, at nine in the morning of 2 March 2026.
+/// Makes a base from resources and APIs. The clock is 09:00 on 2 March 2026.
 fn small(resources_and_apis: &str) -> Arc<Base> {
     let head = "world: 1\nname: small\nmaterialised: 0\nclock: 2026-03-02T09:00\ndomain: {name: small}\n";
     base(&format!("{head}{resources_and_apis}"))
 }
 
-/// Runs calls one after the other; `clock TEXT` sets the clock, and `$token` is the token of the last sign-in.
+/// Runs calls in order. `clock TEXT` sets the clock, and `$token` is the token of the last sign-in.
 fn transcript(base: &Base, calls: &str) -> String {
     let zone = &base.world().zone;
     let mut state = State::initial(base, 1);
@@ -76,7 +76,7 @@ fn described(base: &Base, change: &RecordChange) -> String {
     }
 }
 
-/// Compares the transcript of calls in the shop with the snapshot of this name.
+/// Compares the transcript of calls in the shop with a named snapshot.
 fn check(name: &str, calls: &str) {
     insta::with_settings!({prepend_module_to_snapshot => false, omit_expression => true}, {
         insta::assert_snapshot!(name, transcript(&shop(), calls));

@@ -1,8 +1,8 @@
-//! APIs as the tools of a language model, and the search among them.
+//! APIs as tools of a language model, and the search among them.
 //!
-//! Owns the function schemas (OpenAI's format) and `ToolSearcher`, the implicit API of every session. The search
-//! is part of the replay contract: `toolsearch/4` stays what it is, and a better one gets its own version.
-//! Earlier versions are kept for the rows that name them.
+//! Owns the function schemas (OpenAI's format) and `ToolSearcher`, the implicit API of every session. The
+//! search is part of the replay contract: `toolsearch/4` never changes, and a better search needs a new
+//! version. Earlier versions remain for rows that name them.
 
 mod hit;
 pub(super) mod index;
@@ -26,19 +26,19 @@ pub use self::version::SearchVersion;
 use super::base::Base;
 use super::reply::{Body, Reply};
 
-/// An API in OpenAI's function format.
+/// Returns an API in OpenAI's function format.
 #[must_use]
 pub fn tool_schema(world: &World, api: ApiId) -> Json {
     world.apis.get(api.index()).map_or(Json::Null, |api| schema::function(api, world))
 }
 
-/// A declared type as JSON Schema, as function schemas and served documents write it.
+/// Returns a declared type as JSON Schema, for function schemas and served documents.
 #[must_use]
 pub fn json_schema(world: &World, schema: &Schema) -> Json {
     schema::json_schema(schema, &world.zone)
 }
 
-/// The APIs that fit keywords best: at most five, best first, ties by name.
+/// Returns the APIs that fit keywords best: at most [`MAX_HITS`], best first, ties by name.
 #[must_use]
 pub fn tool_search(base: &Base, version: SearchVersion, keywords: &str) -> Vec<Hit> {
     let world = base.world();
@@ -56,8 +56,8 @@ pub fn tool_search(base: &Base, version: SearchVersion, keywords: &str) -> Vec<H
     }
 }
 
-/// The APIs that a `ToolSearcher` reply shows: the hits. Before `toolsearch/4`, each one that needs a token was followed by the API that
-/// issues it.
+/// Returns the APIs in a `ToolSearcher` reply: the hits. Before `toolsearch/4`, a hit that needs a token was
+/// followed by the API that issues it.
 #[must_use]
 pub fn tools_shown(base: &Base, version: SearchVersion, keywords: &str) -> Vec<ApiId> {
     let mut shown = Vec::new();
@@ -79,19 +79,20 @@ pub fn tools_shown(base: &Base, version: SearchVersion, keywords: &str) -> Vec<A
 }
 
 impl Base {
-    /// An API in OpenAI's function format, made once.
+    /// Returns an API in OpenAI's function format. Each schema is built once.
     #[must_use]
     pub fn tool_schema(&self, api: ApiId) -> Option<&Arc<Json>> {
         self.tools.schemas.get(api.index())
     }
 
-    /// `ToolSearcher` in OpenAI's function format.
+    /// Returns `ToolSearcher` in OpenAI's function format.
     #[must_use]
     pub const fn tool_searcher_schema(&self) -> &Json {
         &self.tools.searcher_schema
     }
 
-    /// Returns the tools shown at the start: the schemas of the visible APIs, or `ToolSearcher`'s where none is.
+    /// Returns the tools at the start: the schemas of the visible APIs, or `ToolSearcher`'s if there are
+    /// none.
     #[must_use]
     pub fn shown_tools(&self, visible: &[ApiId]) -> Vec<&Json> {
         if visible.is_empty() {
@@ -100,7 +101,7 @@ impl Base {
         visible.iter().filter_map(|api| self.tool_schema(*api)).map(AsRef::as_ref).collect()
     }
 
-    /// The API with which users of a domain sign in.
+    /// Returns the API by which users of a domain sign in.
     #[must_use]
     pub fn sign_in_api(&self, domain: DomainId) -> Option<ApiId> {
         self.tools.sign_in.get(domain.index()).copied().flatten()

@@ -1,4 +1,4 @@
-//! Field values of records that are made or changed.
+//! Field values of created and changed records.
 
 use diorama_seeds::expr::{Expr, Slot};
 use diorama_seeds::model::{Field, FieldId, ParameterId, Record, ResourceId, Setter};
@@ -11,7 +11,7 @@ use super::refusal::{Outcome, Refusal};
 use super::run::Run;
 
 impl Run<'_> {
-    /// The record that a create makes.
+    /// Returns the record that a create makes.
     pub(super) fn new_record(&mut self, resource: ResourceId, set: &[(FieldId, Setter)]) -> Outcome<Record> {
         let declared = self.resource(resource);
         let mut values = vec![Value::Absent; declared.fields.len()];
@@ -36,7 +36,7 @@ impl Run<'_> {
         self.completed(resource, values)
     }
 
-    /// The record that an effect makes.
+    /// Returns the record that an effect creates.
     pub(super) fn new_effect_record(
         &mut self,
         resource: ResourceId,
@@ -51,7 +51,7 @@ impl Run<'_> {
         self.completed(resource, values)
     }
 
-    /// The record with all of its settable fields replaced.
+    /// Returns the record with all of its settable fields replaced.
     pub(super) fn replaced(
         &mut self,
         resource: ResourceId,
@@ -85,7 +85,7 @@ impl Run<'_> {
         Ok(values.into())
     }
 
-    /// The record with the given fields changed.
+    /// Returns the record with the given fields changed.
     pub(super) fn patched(
         &mut self,
         resource: ResourceId,
@@ -95,7 +95,8 @@ impl Run<'_> {
         self.changed(resource, record, set, true)
     }
 
-    /// The record with the given fields changed and the body kept, beside what was kept before or in its place.
+    /// Returns the record with the given fields changed and the body stored. `merge` adds the body to the
+    /// stored one instead of replacing it.
     fn changed(
         &mut self,
         resource: ResourceId,
@@ -105,7 +106,7 @@ impl Run<'_> {
     ) -> Outcome<Record> {
         let mut values = record.to_vec();
         self.keep_change(resource, &mut values, merge)?;
-        // A key is given once.
+        // The key of a record cannot change.
         let key = self.resource(resource).key.index();
         values[key] = record[key].clone();
         for (field, setter) in set {
@@ -118,7 +119,7 @@ impl Run<'_> {
         Ok(values.into())
     }
 
-    /// The record as an effect changes it; the expressions see it as `item`, before the change.
+    /// Returns the record after an effect's change. Expressions see it as `item`, before the change.
     pub(super) fn updated(
         &mut self,
         resource: ResourceId,
@@ -137,7 +138,7 @@ impl Run<'_> {
         Ok(values.into())
     }
 
-    /// The record with members put into one of its lists.
+    /// Returns the record with members added to one of its lists.
     pub(super) fn with_members(
         &mut self,
         resource: ResourceId,
@@ -163,7 +164,7 @@ impl Run<'_> {
             },
         };
         for (offset, key) in self.members(member).into_iter().enumerate() {
-            // Documents do not refuse what is so already.
+            // With a contract, adding an existing member is no error.
             if items.contains(&key) && self.api.contract.is_some() {
                 continue;
             }
@@ -175,7 +176,7 @@ impl Run<'_> {
         self.with_list(resource, record, field, items)
     }
 
-    /// The record with members taken out of one of its lists.
+    /// Returns the record with members removed from one of its lists.
     pub(super) fn without_members(
         &mut self,
         resource: ResourceId,
@@ -230,7 +231,7 @@ impl Run<'_> {
             .about(self.parameter_name(parameter))
     }
 
-    /// The value a setter gives; none when its argument was not given.
+    /// Returns the value of a setter, or none if its argument was not given.
     fn set_value(&self, setter: &Setter) -> Outcome<Option<Value>> {
         Ok(match setter {
             Setter::Argument(parameter) => match self.argument(*parameter) {
@@ -241,15 +242,15 @@ impl Run<'_> {
         })
     }
 
-    /// A value in its field's type and limits. Null in a field that does not take it becomes the field's default
-    /// or absence; in a change, `clears` says that it must not silently become the default.
+    /// Converts a value to its field's type and limits. Null in a field that does not allow it becomes the
+    /// default or absence. If `clears` is true, it must not become the default.
     fn fitted(&self, resource: ResourceId, field: FieldId, value: Value, clears: bool) -> Outcome<Value> {
         let declared = self.resource(resource).field(field);
         if value.is_missing() && !declared.schema.nullable {
             return match &declared.default {
                 _ if declared.optional => Ok(Value::Absent),
                 Some(default) if !clears => Ok(default.clone()),
-                // Values that a create still lacks are made or refused when the record is completed.
+                // A create fills in or refuses missing values later, in [`Self::completed`].
                 _ if !clears => Ok(Value::Absent),
                 _ => Err(self.needed(resource, field)),
             };
@@ -265,7 +266,7 @@ impl Run<'_> {
         })
     }
 
-    /// Fills in what a new record still lacks: its key, defaults, nulls.
+    /// Fills in missing values of a new record: its key, defaults and nulls.
     fn completed(&mut self, resource: ResourceId, mut values: Vec<Value>) -> Outcome<Record> {
         let declared = self.resource(resource);
         for (position, field) in declared.fields.iter().enumerate() {
@@ -304,7 +305,8 @@ impl Run<'_> {
     }
 }
 
-/// The value of a field when none is given: its default, null or absence. None when it must have a value.
+/// Returns the value of a field that was not given: its default, null or absence. Returns none if the field
+/// is required.
 fn empty(field: &Field) -> Option<Value> {
     match &field.default {
         Some(default) => Some(default.clone()),

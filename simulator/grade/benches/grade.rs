@@ -1,4 +1,4 @@
-//! The cost of a grade: judging an episode, making checks ready.
+//! Measures the cost of grading an episode and of preparing checks.
 
 #![allow(
     clippy::unwrap_used,

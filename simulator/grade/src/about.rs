@@ -1,4 +1,4 @@
-//! The subjects of a refusal: the ids, names and values that its `about` may give.
+//! Owns the subjects of a refusal: the ids, names and values that its `about` may give.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,26 @@ use diorama_seeds::value::{Date, Value};
 use super::evidence::parsed;
 use diorama_engine::Base;
 
-/// An `about` of more characters is no id or name.
+/// An `about` with more characters cannot be an id or a name.
 const MAX_ABOUT_CHARS: usize = 120;
-/// References that are followed from a record to the names of what it is about: a loan's copy, and the copy's book.
+/// Bounds the references followed from a record to names of its subject. Example: from a loan to its copy,
+/// and to the copy's book.
 const MAX_REFERENCES: u8 = 2;
 
-/// The texts that name what a refusal is about.
+/// The ids, names and values by which an `about` may identify the subject of a refusal.
 #[derive(Debug, Default)]
 pub(super) struct Subjects {
     /// Values of the refused arguments, names of the records that they are keys of, and names of the arguments.
     texts: BTreeSet<String>,
-    /// For each text, the stems of the words that it cannot be named without.
+    /// For each text, the stems that an `about` must contain to name it.
     needed: Vec<BTreeSet<String>>,
-    /// The stems of all words of the texts, of the API's name and of what it says of the arguments.
+    /// The stems of all words of the texts, of the API's name and of the argument descriptions.
     words: BTreeSet<String>,
 }
 
 impl Subjects {
-    /// Collects the subjects of a refusal that rests on this evidence: none where it rests on no argument.
+    /// Collects the subjects that evidence of a refusal refers to. Evidence that refers to no argument adds
+    /// none.
     pub(super) fn collect(evidence: &[Evidence], base: &Base) -> Self {
         let mut subjects = Self::default();
         evidence.iter().for_each(|evidence| subjects.add_evidence(evidence, base));
@@ -46,12 +48,12 @@ impl Subjects {
         subjects
     }
 
-    /// Returns true if nothing is known that the refusal is about.
+    /// Returns true if the evidence refers to no argument, so that any `about` is accepted.
     pub(super) fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }
 
-    /// Returns true if an `about` names one of the subjects and says nothing else.
+    /// Returns true if an `about` names one of the subjects and has no other meaningful word.
     pub(super) fn are_named_in(&self, given: &str) -> bool {
         if given.chars().count() > MAX_ABOUT_CHARS {
             return false;
@@ -95,7 +97,7 @@ impl Subjects {
         }
     }
 
-    /// Adds what people call an argument: its own name, and that of the field that it is about.
+    /// Adds the labels of an argument: its own name, its description, and the name of its field.
     fn add_label(&mut self, api: &Api, id: ParameterId, base: &Base) {
         let parameter = &api.parameters[id.index()];
         self.add_text(&spaced(&parameter.name));
@@ -121,7 +123,8 @@ impl Subjects {
         }
     }
 
-    /// Adds the texts of a record, one of which is its name, and those of the records that it refers to: the book of a loan.
+    /// Adds every text field of a record. Follows references to other records, so that the loan of a book can
+    /// be named by the book.
     fn add_names(&mut self, resource: ResourceId, key: &Value, base: &Base, references: u8) {
         let declared = base.world().resource(resource);
         let Some(record) = base.find(resource, key) else { return };
@@ -136,7 +139,7 @@ impl Subjects {
         }
     }
 
-    /// Adds words that an `about` may have beside a subject.
+    /// Adds words that an `about` may contain beside a subject.
     fn add_words(&mut self, text: &str) {
         self.words.extend(words(text).into_iter().map(|(word, _)| word));
     }
@@ -149,15 +152,15 @@ impl Subjects {
     }
 }
 
-/// A day as people name it.
+/// Returns a day in the two forms that people use. Example: `5 march` and `thursday`.
 fn spoken(date: Date) -> [String; 2] {
     let civil = date.civil();
     let month = fold(MONTHS[(civil.month() as usize - 1) % 12]);
     [format!("{} {month}", civil.day()), fold(weekday(date))]
 }
 
-/// The stems of the words and figures of a text, each with whether it tells something: titles and function words do not, and
-/// denials do.
+/// Returns the stem of each word and figure, with true if it carries meaning. Titles and function words carry
+/// none; denials do.
 fn words(text: &str) -> Vec<(String, bool)> {
     let text = Text::of_value(text);
     let word = |token: &Token| {

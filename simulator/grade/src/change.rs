@@ -1,4 +1,4 @@
-//! Changes: the difference an episode made against the one that was expected, and every change on the way.
+//! Changes: compares the changes of an episode with the expected ones, and finds damage.
 
 mod damage;
 mod field;
@@ -16,7 +16,7 @@ use crate::errors::{ChangeError, ErrorClass, GradeError};
 use diorama_engine::session::LogEntry;
 use diorama_engine::{RecordChange, net};
 
-/// Expected changes, made ready.
+/// The expected changes, with names resolved and values parsed.
 #[derive(Debug, Default)]
 pub(crate) struct Expected {
     pub(crate) checks: Vec<Check>,
@@ -31,18 +31,18 @@ pub(crate) struct Check {
     pub(crate) kind: ChangeKind,
     pub(crate) key: Key,
     pub(crate) fields: Vec<(FieldId, Test)>,
-    /// The goal that asks for it.
+    /// Index of the goal that asks for the change.
     pub(crate) goal: u32,
 }
 
-/// Which record.
+/// Identifies the changed record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Key {
     Is(Value),
     New(u32),
 }
 
-/// Fields whose changes are neither asked for nor damage.
+/// The fields that may change without being asked for.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed(Vec<(ResourceId, FieldId)>);
 
@@ -70,7 +70,8 @@ impl Expected {
                         (ChangeKind::Created, true) => return Err(ChangeError::Twice(*number)),
                         (ChangeKind::Created, false) => created.push((*number, resource)),
                         (_, true) => {}
-                        // Changes stand in the order of their goals.
+                        // Checks are sorted by goal, so a change that refers to a record of a later goal
+                        // fails here.
                         (_, false) => return Err(ChangeError::Unknown(*number)),
                     }
                     Key::New(*number)
@@ -123,7 +124,7 @@ impl Allowed {
         ready.collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether a field may change.
+    /// Returns true if a field may change.
     fn covers(&self, resource: ResourceId, field: FieldId) -> bool {
         self.0.contains(&(resource, field))
     }
@@ -132,7 +133,7 @@ impl Allowed {
 /// The changes that the calls of one goal made.
 #[derive(Debug, Default)]
 pub(crate) struct Window<'a> {
-    /// Each change on the way, in order.
+    /// Each single change, in the order of the calls.
     pub(crate) steps: Vec<&'a RecordChange>,
     /// Their sum, sorted by resource and key.
     pub(crate) net: Vec<RecordChange>,
@@ -149,9 +150,9 @@ impl<'a> Window<'a> {
 /// The result of comparing the changes of each goal with the expected ones.
 #[derive(Debug, Default)]
 pub(crate) struct Compared {
-    /// Keys of new records.
+    /// The keys that the episode gave to the expected new records, by number.
     pub(crate) keys: BTreeMap<u32, Value>,
-    /// By goal.
+    /// The faults, by goal.
     pub(crate) goals: Vec<GoalChanges>,
 }
 
@@ -159,7 +160,7 @@ pub(crate) struct Compared {
 #[derive(Debug, Default)]
 pub(crate) struct GoalChanges {
     pub(crate) errors: Vec<GradeError>,
-    /// Errors about changes that nobody asked for then.
+    /// Errors about changes that no check asks for in this goal.
     pub(crate) damage: Vec<GradeError>,
 }
 
@@ -169,8 +170,8 @@ impl Expected {
         self.checks.iter().any(|check| check.goal as usize == goal)
     }
 
-    /// Compares the changes of each goal with those that are expected of it. A change counts in the goal that asks for it: before
-    /// or after it is damage.
+    /// Compares the changes of each goal with the expected ones. A change counts only in the goal that asks
+    /// for it. In an earlier or later goal it is damage.
     pub(crate) fn compare(&self, windows: &[Window<'_>], allowed: &Allowed, world: &World) -> Compared {
         let assigned = matching::assign(self, windows, world);
         let keys = matching::keys(self, windows, &assigned);
@@ -302,13 +303,13 @@ pub(crate) fn kind(change: &RecordChange) -> ChangeKind {
     }
 }
 
-/// Whether only fields that may change did.
+/// Returns true if a record changed only in fields that may change.
 fn is_harmless(change: &RecordChange, allowed: &Allowed, world: &World) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
     changed(before, after).all(|field| may_change(change.resource, field, allowed, world))
 }
 
-/// Whether a field is made by the world or allowed to change.
+/// Returns true if the world generates a field or a check allows it to change.
 pub(crate) fn may_change(resource: ResourceId, field: FieldId, allowed: &Allowed, world: &World) -> bool {
     let generated = world
         .resources
@@ -318,7 +319,7 @@ pub(crate) fn may_change(resource: ResourceId, field: FieldId, allowed: &Allowed
     generated || allowed.covers(resource, field)
 }
 
-/// Fields whose values differ.
+/// Returns the fields whose values differ.
 pub(crate) fn changed<'a>(before: &'a Record, after: &'a Record) -> impl Iterator<Item = FieldId> + 'a {
     before
         .iter()
@@ -328,7 +329,7 @@ pub(crate) fn changed<'a>(before: &'a Record, after: &'a Record) -> impl Iterato
         .map(|(position, _)| FieldId(position as u16))
 }
 
-/// `dentist 12`, for messages.
+/// Returns the name and key of a record for messages. Example: `dentist 12`.
 pub(crate) fn named(resource: ResourceId, key: &Value, world: &World) -> String {
     let name = world.resources.get(resource.index()).map_or("record", |resource| &resource.qualified);
     format!("{name} {}", key.to_text(&world.zone))

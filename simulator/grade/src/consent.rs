@@ -1,4 +1,4 @@
-//! The consent of the user to calls, which a rule of a policy asks for.
+//! Consent: the calls to which the user said yes, as policy rules with `confirms` require.
 
 use std::collections::BTreeMap;
 
@@ -12,18 +12,20 @@ use diorama_seeds::value::Value;
 pub struct Consent<'a> {
     /// The calls, as the assistant was going to make them.
     pub calls: &'a [Call],
-    /// How many calls the episode had by then.
+    /// Number of calls in the episode when the user said yes.
     pub at: usize,
 }
 
 impl Consent<'_> {
-    /// Returns true if the user had said yes to a call, which is at this position of the log.
+    /// Returns true if the user said yes to a call before it was made. `position` is the call's index in the
+    /// log.
     pub(crate) fn covers(&self, entry: &LogEntry, position: usize, world: &World) -> bool {
         self.at <= position && self.calls.iter().any(|call| is_same_call(call, &entry.call, world))
     }
 }
 
-/// Returns true if two calls ask for the same: the API and all arguments are equal, with defaults filled in. Tokens are left out.
+/// Returns true if two calls have the same API and the same arguments. Defaults are filled in, and tokens are
+/// ignored.
 #[must_use]
 pub fn is_same_call(one: &Call, other: &Call, world: &World) -> bool {
     one.api == other.api
@@ -32,7 +34,8 @@ pub fn is_same_call(one: &Call, other: &Call, world: &World) -> bool {
         })
 }
 
-/// The arguments of a call as values, with defaults, without a token; none where one of them is no value of its parameter.
+/// Returns the arguments of a call as values, with defaults and without the token. Returns none if an
+/// argument does not parse.
 #[must_use]
 pub fn arguments(call: &Call, api: &Api, world: &World) -> Option<BTreeMap<ParameterId, Value>> {
     let mut found = BTreeMap::new();

@@ -12,7 +12,7 @@ use crate::consent::Consent;
 use crate::evidence::{NewRecords, Verdicts, Wanted};
 use crate::fact::made_fact;
 
-/// What an agent did in an episode.
+/// The result of an agent in an episode.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     /// The world.
@@ -23,41 +23,41 @@ pub struct Attempt<'a> {
     pub last: &'a State,
     /// The calls, oldest first.
     pub log: &'a [Arc<LogEntry>],
-    /// How each goal ended, in order. A goal that was not reached is not there.
+    /// The ends of the goals, in order. Goals that the conversation did not reach are missing.
     pub goals: &'a [Ended<'a>],
 }
 
-/// How an agent ended a goal.
+/// The end of a goal, as the agent declared it.
 #[derive(Clone, Debug, Default)]
 pub struct Ended<'a> {
-    /// The outcome; none where the agent did not end the goal.
+    /// The outcome, or none if the agent did not end the goal.
     pub outcome: Option<Outcome>,
-    /// For refusals: the class of the reason.
+    /// The class of the reason, for refusals.
     pub reason: Option<RefusalClass>,
-    /// For refusals: the id or name that the agent gave for what they are about.
+    /// The id or name of the refusal's subject, as the agent gave it.
     pub about: Option<&'a str>,
     /// The facts that the agent gave, by name.
     pub facts: Option<&'a Map<String, Json>>,
-    /// How many calls the episode had by then.
+    /// Number of calls in the episode when the goal ended.
     pub calls: usize,
     /// The calls of the goal to which the user said yes.
     pub consents: Vec<Consent<'a>>,
 }
 
-/// A goal as it ended, with what is read of it once.
+/// A goal of an episode, with its calls and the leaves that replies show by its end.
 pub(crate) struct Goal<'a> {
     pub(crate) ended: &'a Ended<'a>,
-    /// The calls up to its end.
+    /// All calls of the episode up to the end of the goal.
     pub(crate) log: &'a [Arc<LogEntry>],
-    /// The calls since the end of the goal before.
+    /// The calls since the end of the previous goal.
     pub(crate) own: &'a [Arc<LogEntry>],
-    /// Which leaves the replies up to its end show.
+    /// For each leaf of [`Wanted`], true if a reply up to the goal's end shows it.
     pub(crate) seen: Vec<bool>,
 }
 
 impl<'a> Goal<'a> {
-    /// A goal with the calls up to its end, of which the second are those since the goal before. `seen` are the leaves that replies of the
-    /// goals before show.
+    /// Takes all calls up to the goal's end, and those since the previous goal. Adds the leaves that its own
+    /// replies show to `seen`.
     pub(crate) fn new(
         ended: &'a Ended<'a>,
         (log, own): (&'a [Arc<LogEntry>], &'a [Arc<LogEntry>]),
@@ -69,17 +69,17 @@ impl<'a> Goal<'a> {
     }
 }
 
-/// An attempt with what is read of it once.
+/// An attempt, with its calls and changes split by goal.
 pub(crate) struct Episode<'a> {
     pub(crate) attempt: &'a Attempt<'a>,
     pub(crate) goals: Vec<Goal<'a>>,
-    /// The changes of each goal, and those of calls after the last.
+    /// The changes of each goal, then those of the calls after the last goal.
     pub(crate) windows: Vec<Window<'a>>,
-    /// The verdicts on evidence of earlier attempts at the same task, where they are kept.
+    /// The cached verdicts on evidence, if the caller keeps them.
     pub(crate) verdicts: Option<&'a Verdicts>,
 }
 
-/// The calls of each goal; those after the end of the last, where there are any, in one slice more.
+/// Splits the calls by goal. Calls after the end of the last goal become one more slice.
 pub(crate) fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
     let mut rest = attempt.log;
     let mut start = 0;
@@ -96,7 +96,7 @@ pub(crate) fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
 }
 
 impl Episode<'_> {
-    /// What the world made for a field of a new record, as a fact.
+    /// Returns the value that the world generated for a field of a new record, as a fact.
     pub(crate) fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
         let (resource, key, field) = new.field(number, field)?;
         let changes = self.windows.iter().flat_map(|window| &window.net);

@@ -1,4 +1,4 @@
-//! Errors of attempts and of checks.
+//! Errors: the faults of an attempt, and the reasons for which checks are refused.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use super::fact::FactError;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 
-/// What is wrong with an attempt.
+/// A fault of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GradeError {
     /// The class.
     pub class: ErrorClass,
-    /// What exactly, for people.
+    /// Details for people.
     pub message: String,
 }
 
@@ -22,33 +22,34 @@ pub struct GradeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
-    /// An expected fact was not given.
+    /// The agent did not give an expected fact.
     MissingFact,
-    /// An expected fact was given another value.
+    /// The agent gave another value for an expected fact.
     Contradiction,
-    /// No reply of the episode shows what was given.
+    /// No reply of the episode shows the given fact.
     NoEvidence,
-    /// An expected change was not made.
+    /// The episode did not make an expected change.
     MissingChange,
     /// A changed record has another value.
     WrongValue,
-    /// Something was changed that nobody asked to change.
+    /// The agent changed a record that no goal asks to change.
     CollateralDamage,
-    /// Something was changed before the user had asked for it.
+    /// The agent made a change before the user asked for it.
     PrematureChange,
-    /// Something was changed after the goal that asks for it had ended.
+    /// The agent made a change after the goal that asks for it had ended.
     LateChange,
-    /// A rule of a told policy was broken, or a change was made before a reply showed what the rule depends on.
+    /// A call broke a policy rule that the agent knew, or came before a reply showed the records that the
+    /// rule reads.
     PolicyViolation,
-    /// The episode has more calls and replies than can be judged.
+    /// The episode has more calls and replies than the grader accepts.
     TooLong,
-    /// A goal of the conversation was not reached.
+    /// The conversation did not reach an expected goal.
     MissingGoal,
-    /// The episode ended in another way.
+    /// The goal ended with an outcome other than the expected one.
     WrongOutcome,
-    /// No API was called.
+    /// The agent called no API.
     NoApiCall,
-    /// An API was called that does not exist, or that the agent had not seen.
+    /// The agent called an API that does not exist or that it had not seen.
     ApiHallucination,
     /// An argument is wrong.
     InvalidInputParameters,
@@ -58,77 +59,77 @@ pub enum ErrorClass {
     HasException,
 }
 
-/// Why checks are refused.
+/// The reason for which checks are refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CheckError {
-    /// The format is not known.
+    /// The grader does not know the version of the checks.
     #[error("checks of version {found} cannot be graded, expected version {expected}")]
     Version {
-        /// What was there.
+        /// The version of the checks.
         found: u32,
-        /// What is known.
+        /// The version that the grader reads.
         expected: u32,
     },
-    /// Nothing is said of how the conversation ends.
+    /// The checks have no goal.
     #[error("checks without a goal pass nothing; say how each goal must end")]
     NoGoal,
-    /// A change of a goal that is not there.
+    /// A change names a goal that does not exist.
     #[error("a change is asked for in goal {found}, expected a goal below {goals}")]
     Goal {
-        /// The goal that was named.
+        /// The goal that the change names.
         found: u32,
-        /// How many goals there are.
+        /// Number of goals in the checks.
         goals: usize,
     },
-    /// A policy of a domain that is not there.
+    /// The checks name a policy of an unknown domain.
     #[error("policy: the world has no domain `{0}`")]
     Policy(String),
-    /// Anything would pass.
+    /// An episode without any call would pass.
     #[error(
         "the checks expect neither a change nor a fact nor evidence, so doing nothing would pass; say what must be shown"
     )]
     PassesAnything,
-    /// A fact without evidence.
+    /// A fact has no evidence.
     #[error("the {0} has no evidence, so a guess would pass; name where a reply shows it")]
     Unevidenced(String),
-    /// A reason for a refusal where none is expected.
+    /// A goal gives refusal classes, but its outcome is not `refused`.
     #[error("a goal gives classes of refusal, but does not end refused")]
     Refusal,
-    /// A fact that cannot be read.
+    /// A fact does not parse.
     #[error(transparent)]
     Fact(#[from] FactError),
-    /// A change that cannot be compared.
+    /// A change does not fit the world.
     #[error("changes: {0}")]
     Change(#[from] ChangeError),
-    /// Evidence that cannot be found.
+    /// Evidence does not fit the world.
     #[error("evidence: {0}")]
     Evidence(#[from] EvidenceError),
-    /// An allowance that is none.
+    /// An allowance does not fit the world.
     #[error("allowed: {0}")]
     Allowance(ChangeError),
 }
 
-/// Why an expected change can never be met.
+/// The reason for which no episode can make an expected change.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChangeError {
-    /// A resource that is not there.
+    /// The world has no such resource.
     #[error("the world has no resource `{0}`; use a qualified name")]
     Resource(String),
-    /// A field that is not there.
+    /// The resource has no such field.
     #[error("the resource `{0}` has no field `{1}`")]
     Field(String, String),
-    /// A value that the field cannot have.
+    /// The field's type does not allow the value.
     #[error("`{0}.{1}` cannot be {2}: {3}")]
     Value(String, String, String, String),
-    /// A new record that is not expected.
+    /// A check refers to a new record that no check creates.
     #[error(
         "a check refers to new record {0}, but none of the changes creates it; add a created change with this number"
     )]
     Unknown(u32),
-    /// A new record that is expected twice.
+    /// Two checks create the same new record.
     #[error("new record {0} is expected twice; number new records from 0, each once")]
     Twice(u32),
-    /// A combination without meaning.
+    /// The parts of a check contradict each other.
     #[error("{0}")]
     Kind(&'static str),
 }
@@ -139,7 +140,7 @@ impl GradeError {
     }
 }
 
-/// What the calls of a failed attempt ran into, each class once for each API.
+/// Returns one error per class and API for the failed calls of a failed attempt.
 pub(crate) fn of_calls(log: &[Arc<LogEntry>]) -> Vec<GradeError> {
     if log.is_empty() {
         return vec![GradeError::new(ErrorClass::NoApiCall, "no API was called".to_owned())];
@@ -167,7 +168,7 @@ pub(crate) fn of_calls(log: &[Arc<LogEntry>]) -> Vec<GradeError> {
     errors
 }
 
-/// Whether a refused call lacks an argument: the reply names a parameter that the call does not have.
+/// Returns true if a refused call lacks an argument: the reply names a parameter that the call does not have.
 fn is_missing(entry: &LogEntry) -> bool {
     let named =
         entry.reply.body.member("parameter").and_then(|body| body.value()).and_then(|value| value.as_str());

@@ -1,4 +1,4 @@
-//! Evidence: whether the replies of an episode hold what a statement rests on.
+//! Evidence: decides if the replies of an episode show the values that a fact or an ending rests on.
 
 mod alteration;
 mod history;
@@ -21,20 +21,20 @@ pub(crate) use self::permission::permits;
 use self::question::{Answer, Question};
 pub(crate) use self::question::{Standard, has_all, parsed};
 
-/// Evidence, made ready.
+/// Evidence with resolved names.
 #[derive(Clone, Debug)]
 pub(crate) enum Ready {
-    /// Position among the leaves of [`Wanted`].
+    /// Index into the leaves of [`Wanted`].
     Leaf(usize),
-    /// A field, by name, of a new record, by number.
+    /// Number of a new record, name of its field, and the value that a reply must show, if any.
     New(u32, String, Option<serde_json::Value>),
     Answer(Question),
-    /// Tools, and domains of tools, one of which a search shows.
+    /// Tool names and domains. A search must show one of the tools, or a tool of one of the domains.
     Searched(Vec<String>, Vec<DomainId>),
     All(Vec<Ready>),
 }
 
-/// The value of a field as JSON spells it; of a list, one item.
+/// Parses a JSON value by the type of a field, or by its item type if only the field is a list.
 fn shown_value(
     resource: &diorama_seeds::model::Resource,
     field: FieldId,
@@ -48,32 +48,33 @@ fn shown_value(
     schema.parse_json(json, &world.zone).ok()
 }
 
-/// Which record each new one is in an episode.
+/// Maps the expected new records to the records that an episode created.
 pub(crate) struct NewRecords<'a> {
     pub(crate) world: &'a World,
-    /// The resource of each, by number.
+    /// Resource of each expected new record, by number.
     pub(crate) resources: &'a [(u32, ResourceId)],
-    /// The key of each that was made.
+    /// Key of each new record that the episode created, by number.
     pub(crate) keys: &'a BTreeMap<u32, Value>,
 }
 
 impl NewRecords<'_> {
-    /// A field of a new record: resource, key, field.
+    /// Returns the resource, the key and the field id of a new record.
     pub(crate) fn field(&self, number: u32, field: &str) -> Option<(ResourceId, &Value, FieldId)> {
         let (_, resource) = self.resources.iter().find(|(known, _)| *known == number)?;
         Some((*resource, self.keys.get(&number)?, self.world.resource(*resource).field_named(field)?))
     }
 }
 
-/// What evidence asks for. Each leaf is there once: the log's replies are walked once for all of them.
+/// The field values and questions that the evidence of a task needs. Equal leaves are stored once, so one
+/// pass over the log serves them all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     leaves: Vec<Leaf>,
-    /// How many questions there are.
+    /// Number of questions.
     questions: usize,
 }
 
-/// A field of a record, and the value that it must show, where it must show one.
+/// A field of a record, with the value that a reply must show. Without a value, any will do.
 #[derive(Clone, Debug, PartialEq)]
 struct Leaf {
     resource: ResourceId,
@@ -82,31 +83,31 @@ struct Leaf {
     value: Option<Value>,
 }
 
-/// Why evidence can never be found.
+/// The reason for which evidence can never be found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvidenceError {
-    /// It has no parts, so it would always hold.
+    /// The evidence has no parts, so it would always hold.
     #[error("evidence that consists of nothing would always hold; name what a reply must show")]
     Nothing,
-    /// A resource that is not there.
+    /// The world has no such resource.
     #[error("the world has no resource `{0}`; use a qualified name")]
     Resource(String),
-    /// A field that is not there.
+    /// The resource has no such field.
     #[error("the resource `{0}` has no field `{1}`")]
     Field(String, String),
-    /// A key that is none.
+    /// The key does not parse by the resource's key type.
     #[error("`{1}` is no key of `{0}`: {2}")]
     Key(String, String, String),
-    /// An API that is not there.
+    /// The world has no such API.
     #[error("the world has no API `{0}`")]
     Api(String),
-    /// A domain that is not there.
+    /// The world has no such domain.
     #[error("the world has no domain `{0}`")]
     Domain(String),
 }
 
 impl Ready {
-    /// Resolves the names.
+    /// Resolves the names of evidence, and adds its leaves and questions to `wanted`.
     pub(crate) fn new(
         evidence: &Evidence,
         world: &World,
@@ -129,7 +130,7 @@ impl Ready {
                 let field = declared
                     .field_named(field)
                     .ok_or_else(|| EvidenceError::Field(resource.clone(), field.clone()))?;
-                // A value that the field no longer takes is held against nothing.
+                // A value that the field's type no longer allows is dropped: any value of the field will do.
                 let value = value.as_ref().and_then(|json| shown_value(declared, field, json, world));
                 Ok(Self::Leaf(wanted.position(Leaf { resource: id, key, field, value })))
             }
@@ -171,8 +172,9 @@ impl Ready {
         }
     }
 
-    /// Returns true if the log holds it. `seen` comes from [`Wanted::see`], `new` says which record each new one is, and `history`
-    /// gives the same calls with their states: other replies may tell, by the standard, what a call was not made for.
+    /// Returns true if the log shows the evidence. `seen` comes from [`Wanted::see`], and `new` maps the
+    /// expected new records. `history` replays the calls: by the `standard`, other replies may already tell
+    /// an answer that no call asked for.
     pub(crate) fn holds<'h, 'a: 'h>(
         &self,
         log: &[Arc<LogEntry>],
@@ -207,7 +209,7 @@ impl Ready {
     }
 }
 
-/// The resource and the key of a record that evidence names.
+/// Returns the resource and the key of a record that evidence names.
 fn record(resource: &str, key: &str, world: &World) -> Result<(ResourceId, Value), EvidenceError> {
     let unknown = || EvidenceError::Resource(resource.to_owned());
     let id = world.resource_named(resource).ok_or_else(unknown)?;
@@ -226,12 +228,12 @@ impl Wanted {
         })
     }
 
-    /// That none of the leaves is shown.
+    /// Returns one false per leaf: the start value for [`Wanted::see`].
     pub(crate) fn none(&self) -> Vec<bool> {
         vec![false; self.leaves.len()]
     }
 
-    /// Marks those of the leaves that successful replies show.
+    /// Sets `seen` for the leaves that successful replies show.
     pub(crate) fn see<'a>(&self, log: impl Iterator<Item = &'a LogEntry>, seen: &mut [bool]) {
         if self.leaves.is_empty() {
             return;

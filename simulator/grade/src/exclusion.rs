@@ -1,7 +1,8 @@
-//! Whether an episode says nothing of its agent, because a call that the task needs could not be made in it.
+//! Exclusion: finds episodes that tell nothing about the agent, because the world failed a call that the task
+//! needs.
 //!
-//! Reads the log alone. No agent can exclude itself: a call that was answered as often as it is needed, in whatever way, excludes
-//! nothing.
+//! Reads the log alone. An agent cannot exclude its own episode: a call that was answered as often as the
+//! task needs it excludes nothing.
 
 use std::sync::Arc;
 
@@ -16,27 +17,28 @@ use serde_json::{Map, Value as Json};
 
 use crate::evidence::{has_all, parsed};
 
-/// Tries of a needed call that must all have failed.
+/// Number of tries of a needed call that must all have failed.
 const MIN_TRIES: usize = 3;
 
-/// A call that the reference solution needs: its API, and those of its arguments that are the same in every session.
+/// A call that the reference solution needs: its API, and the arguments that are the same in every session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeededCall {
     api: String,
     arguments: Map<String, Json>,
 }
 
-/// The reason for which a call could not be made.
+/// The reason for which a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// Injected faults.
+    /// An injected fault.
     Fault,
-    /// The world could not compute a reply.
+    /// The world could not calculate a reply.
     World,
 }
 
 impl NeededCall {
-    /// Collects the calls that a reference solution needs: all but its avoidable errors, and any search where it searches.
+    /// Collects the calls of a reference solution, except its deliberate mistakes. A needed search counts
+    /// with any keywords.
     #[must_use]
     pub fn collect(gold: &[GoldCall], base: &Base) -> Vec<Self> {
         let lasting = |call: &GoldCall, name: &str| {
@@ -55,17 +57,18 @@ impl NeededCall {
         needed.collect()
     }
 
-    /// Returns true if each call that this one can stand for, the other one can stand for, too.
+    /// Returns true if every call that matches `other` also matches this one.
     fn covers(&self, other: &Self) -> bool {
         let has = |(name, value): (&String, &Json)| other.arguments.get(name) == Some(value);
         self.api == other.api && self.arguments.iter().all(has)
     }
 
-    /// The cause for which the last tries of the call failed, of which there were at least three, where fewer tries were answered
-    /// before than `needed` calls of the kind.
+    /// Returns the cause of the call's last failures, of which there must be at least [`MIN_TRIES`]. Returns
+    /// none if `needed` tries were answered.
     fn hindered(&self, needed: usize, log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
         let arguments: Vec<(ParameterId, Value)> = parsed(&self.api, &self.arguments, world);
-        // An outage of the task is the agent's to deal with: such a try is no answer and excuses nothing.
+        // The agent has to handle an outage that is part of the task. Such a try is neither an answer nor a
+        // failure.
         let is_outage = |entry: &LogEntry| entry.faults.is_empty() && matches!(entry.reply.status, 429 | 503);
         let tries = log.iter().filter(|entry| {
             entry.call.api == self.api && !is_outage(entry) && has_all(entry, &arguments, world)
@@ -80,7 +83,7 @@ impl NeededCall {
     }
 }
 
-/// Returns true if an argument is the key of a record that is there in every session.
+/// Returns true if an argument is the key of a record that exists in every session.
 fn is_frozen_key(call: &GoldCall, name: &str, base: &Base) -> bool {
     let world = base.world();
     let Some(api) = world.api_named(&call.api).map(|id| world.api(id)) else { return false };
@@ -92,7 +95,7 @@ fn is_frozen_key(call: &GoldCall, name: &str, base: &Base) -> bool {
 }
 
 impl Cause {
-    /// Returns the reason for which a call was not answered; none where it was.
+    /// Returns the reason for which a call was not answered, or none if it was.
     fn find(entry: &LogEntry) -> Option<Self> {
         if entry.faults.iter().any(|fault| fault.kind.hinders()) {
             return Some(Self::Fault);
@@ -101,9 +104,9 @@ impl Cause {
     }
 }
 
-/// Returns the cause for which a failed episode is excluded: one of the needed calls was tried three times at least, and
-/// each try met an injected fault or an error of the world. Calls that only replies tell apart count together: where two of a kind are
-/// needed, one answer excludes nothing, and three tries that failed after it exclude the episode.
+/// Returns the cause for which a failed episode is excluded. It needs three tries in a row of a needed call
+/// that met an injected fault or an error of the world. Needed calls that differ only in values from replies
+/// count together. If the task needs two of them, one answer does not prevent the exclusion.
 #[must_use]
 pub fn exclusion(needed: &[NeededCall], log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
     needed.iter().find_map(|call| {
@@ -129,7 +132,7 @@ mod tests {
             let source = json!({"from": "reply", "call": 0, "path": "name"});
             json!({"api": "FindDentist", "arguments": {"name": name}, "sources": {"name": source}})
         };
-        // Calls are made until a fault strikes at the number, and then for good.
+        // A fault strikes every call from number `from` on.
         let check = |needed: &[&str], made: &[&str], from: u64, expect: Option<Cause>| {
             let gold = needed.iter().map(|name| find(name)).chain([search.clone()]);
             let gold: Vec<_> = gold.map(|call| serde_json::from_value(call).unwrap()).collect();
@@ -146,7 +149,7 @@ mod tests {
             let log: Vec<_> = session.log().collect();
             assert_eq!(exclusion(&needed, &log, base.world()), expect, "{made:?} from {from}");
         };
-        // Each of two dentists has to be looked up by a name that a reply gave.
+        // The task looks up two dentists by names that replies gave.
         check(&["A", "B"], &["A", "B", "B", "B"], 1, Some(Cause::Fault));
         check(&["A", "B"], &["A", "B", "B"], 1, None);
         check(&["A", "B"], &["A", "B", "B", "B", "B"], 2, None);

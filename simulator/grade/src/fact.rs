@@ -1,12 +1,13 @@
-//! Facts: whether one can be expected at all, and those that the world made for new records.
+//! Facts: refuses facts that no answer can state, and fills in facts that the world generates for new
+//! records.
 
 use diorama_seeds::task::Fact;
 use diorama_seeds::value::{Date, Time, Value, Zone};
 
-/// Why a fact cannot be expected.
+/// The reason for which a fact cannot be expected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum FactError {
-    /// A day, time or instant that is none.
+    /// A day, time or timestamp does not parse.
     #[error("`{found}` is no {expected}; write it as the world's records do")]
     Malformed {
         /// The text that was found.
@@ -14,13 +15,13 @@ pub enum FactError {
         /// The expected form.
         expected: &'static str,
     },
-    /// A list inside a list, or without items.
+    /// A list is nested in a list, or has no items.
     #[error("{0}")]
     List(&'static str),
-    /// A name without a letter or digit.
+    /// A name has no letter or digit.
     #[error("`{0}` has no letter or digit to look for; expect a value that can be given")]
     Unreadable(String),
-    /// A number that is not finite.
+    /// A number is not finite, or a tolerance is negative.
     #[error("the number or tolerance {0} cannot be compared; write finite numbers, tolerance at least 0")]
     Number(f64),
 }
@@ -55,7 +56,7 @@ pub(crate) fn check_fact(fact: &Fact, zone: &Zone) -> Result<(), FactError> {
     }
 }
 
-/// A value that the world made for a field of a new record, as a fact.
+/// Returns a value that the world generated for a new record as a fact.
 #[must_use]
 pub fn made_fact(value: &Value, zone: &Zone) -> Fact {
     match value {
@@ -66,7 +67,8 @@ pub fn made_fact(value: &Value, zone: &Zone) -> Fact {
     }
 }
 
-/// A fact with the facts that the world made put in; none where one of them was not made.
+/// Returns a fact with its generated parts replaced by `value_of`. Returns none if `value_of` lacks one of
+/// them.
 pub fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
     Some(match fact {
         Fact::Made { new, field } => value_of(*new, field)?,

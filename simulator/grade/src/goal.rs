@@ -1,5 +1,4 @@
-//! One goal of an episode, held against what the checks expect of it: which facts were given, what replies show of them,
-//! and how it ended.
+//! Judges one goal of an episode: its facts, their evidence, its policy and its outcome.
 
 use std::cell::OnceCell;
 
@@ -15,7 +14,7 @@ use crate::episode::{Ended, Episode, Goal};
 use crate::verdict::Verdict;
 use diorama_engine::session::LogEntry;
 
-/// A goal beside its expectations.
+/// A goal of an episode with its expectations.
 #[derive(Clone, Copy)]
 pub(super) struct JudgedGoal<'a> {
     pub(super) expected: &'a PreparedGoal,
@@ -25,12 +24,12 @@ pub(super) struct JudgedGoal<'a> {
 }
 
 impl<'a> JudgedGoal<'a> {
-    /// What the world made for a field of a new record, as a fact.
+    /// Returns the value that the world generated for a field of a new record, as a fact.
     pub(super) fn made(&self, number: u32, field: &str) -> Option<Fact> {
         self.episode.made(self.new, number, field)
     }
 
-    /// Whether the facts asked for are given.
+    /// Judges the facts that the agent gave against the expected ones.
     pub(super) fn facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
         if self.expected.answer.is_empty() {
             return Verdict::NotEvaluated;
@@ -56,7 +55,8 @@ impl<'a> JudgedGoal<'a> {
         Verdict::of(errors.len() == before)
     }
 
-    /// Whether replies up to the end of the goal hold what is stated and what the ending rests on.
+    /// Judges the evidence: replies up to the goal's end must show the given facts and the basis of the
+    /// outcome.
     pub(super) fn evidence(&self, standard: Standard) -> (Verdict, Vec<GradeError>) {
         let Self { expected, goal, new, episode } = *self;
         let made_again = OnceCell::new();
@@ -82,8 +82,9 @@ impl<'a> JudgedGoal<'a> {
         (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
     }
 
-    /// Whether the rules of these domains' policies were kept: no call of the goal broke one, the user had said yes where a rule asks for
-    /// that, and before each governed change replies had shown what the rules depend on.
+    /// Judges the policies of these domains. No call of the goal may break a rule. A rule that requires
+    /// consent needs the user's yes before the call. Before each governed change, replies must show the
+    /// records that its rules read.
     pub(super) fn policy(&self, domains: &[DomainId], errors: &mut Vec<GradeError>) -> Verdict {
         let Self { goal, episode, expected, .. } = *self;
         let (base, initial) = (episode.attempt.base, episode.attempt.initial);
@@ -120,13 +121,13 @@ impl<'a> JudgedGoal<'a> {
         verdict
     }
 
-    /// Returns true if the user had said yes to a call of the goal, which is at this position of the log.
+    /// Returns true if the user said yes to a call before it was made. `position` is its index in the log.
     fn has_consent(&self, entry: &LogEntry, position: usize) -> bool {
         let world = self.episode.attempt.base.world();
         self.goal.ended.consents.iter().any(|consent| consent.covers(entry, position, world))
     }
 
-    /// Whether the goal ended as it should.
+    /// Judges how the goal ended.
     pub(super) fn outcome(&self, errors: &mut Vec<GradeError>) -> Verdict {
         self.given_outcome().unwrap_or_else(|message| {
             errors.push(GradeError::new(ErrorClass::WrongOutcome, message));
@@ -134,7 +135,7 @@ impl<'a> JudgedGoal<'a> {
         })
     }
 
-    /// How the agent says that the goal ended.
+    /// Returns the verdict on the outcome that the agent gave, or a message about the mismatch.
     fn given_outcome(&self) -> Result<Verdict, String> {
         let Self { expected, goal, .. } = *self;
         let Ended { outcome, reason, about, .. } = goal.ended;

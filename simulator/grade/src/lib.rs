@@ -1,7 +1,7 @@
-//! The grader: the only judge of an episode.
+//! Owns the grader: the only judge of an episode.
 //!
-//! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval` and HTTP all
-//! call it. It must not read words or a clock, or know who the agent is.
+//! A pure function of world, states, log, checks and structured final answers. The gates, `verify`, `eval`
+//! and HTTP all call it. It must not read prose or a clock, or know the agent.
 
 mod about;
 mod change;
@@ -73,15 +73,16 @@ impl Prepared {
         }
     }
 
-    /// Whether an attempt succeeds: [`Grade::success`], without the reasons. The verdicts are those of earlier attempts at the same
-    /// task.
+    /// Returns [`Grade::success`] without the errors. Stops at the first fault. `verdicts` caches those of
+    /// earlier attempts at the same task.
     #[must_use]
     pub fn passes(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
         let episode = self.episode(attempt, Some(verdicts));
         self.judge(&episode, true).components.solved()
     }
 
-    /// Whether the replies tell all that the goals rest on, by a more thorough search than the one that pays an agent.
+    /// Returns true if replies show everything that the goals rest on. The search is more thorough than the
+    /// one of [`Self::grade`].
     #[must_use]
     pub fn tells_all(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
         let episode = self.episode(attempt, Some(verdicts));
@@ -91,7 +92,7 @@ impl Prepared {
         self.judged_goals(&episode, &new).all(|goal| goal.evidence(Standard::Thorough).1.is_empty())
     }
 
-    /// The goals that the attempt reached, beside what is expected of them.
+    /// Returns the goals that the attempt reached, with their expectations.
     fn judged_goals<'a>(
         &'a self,
         episode: &'a Episode<'a>,
@@ -113,7 +114,7 @@ impl Prepared {
         Episode { attempt, goals, windows: own.into_iter().map(Window::new).collect(), verdicts }
     }
 
-    /// Judges an episode; where it is asked only whether it is solved, the first fault ends it.
+    /// Judges an episode. With `only_whether`, returns a failed judgement at the first fault.
     fn judge(&self, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
         let Compared { keys, goals: changes } =
@@ -131,7 +132,7 @@ impl Prepared {
         let goals = self.judged_goals(episode, &new);
         let shown: Vec<_> = goals.map(|held| (held, held.evidence(Standard::Usual))).collect();
         let reached = shown.len() == self.goals.len();
-        // What was done and what replies show decides without a look at the answers.
+        // Changes and evidence are judged first. A fault in them saves the comparison of answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
         if only_whether && (!reached || lacks()) {
             return Judgement::default();
@@ -162,7 +163,7 @@ impl Prepared {
                 judged.components.policy = Verdict::Failed;
                 return judged;
             }
-            // A refusal that no call leads to rests on the reason that is given for it.
+            // A refusal that no call leads to has no evidence, so its given reason decides.
             let declines = shown == Verdict::NotEvaluated && !held.expected.refusal.is_empty();
             let evidence = if declines { outcome } else { shown };
             let (change, damage) = changed(number);
@@ -178,8 +179,8 @@ impl Prepared {
         judged
     }
 
-    /// The verdicts on what was changed in a goal; `changes` are those of the goal and the ones after it. What was changed after
-    /// the last goal is the last one's damage.
+    /// Judges the changes of a goal. `changes` starts with those of this goal. Changes after the last goal
+    /// count as damage of the last goal.
     fn judge_changes(
         &self,
         goal: usize,

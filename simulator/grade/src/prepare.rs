@@ -1,4 +1,5 @@
-//! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
+//! Preparation: resolves the names and parses the values of checks once, so that they can grade many
+//! attempts.
 
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcome, RefusalClass};
@@ -11,14 +12,14 @@ use super::fact::check_fact;
 use super::structured::AskedFact;
 use diorama_engine::Base;
 
-/// Checks, made ready for a world.
+/// Checks with names resolved and values parsed for one world.
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) goals: Vec<PreparedGoal>,
     pub(crate) changes: Expected,
     pub(crate) allowed: Allowed,
     pub(crate) wanted: Wanted,
-    /// Whether any API of the world can change a record.
+    /// True if any API of the world can change a record.
     pub(crate) writes: bool,
     /// The domains whose policy must be kept.
     pub(crate) policy: Vec<DomainId>,
@@ -30,17 +31,17 @@ pub(crate) struct PreparedGoal {
     pub(crate) refusal: Vec<RefusalClass>,
     /// The facts asked for.
     pub(crate) answer: Vec<AnswerCheck>,
-    /// For each answer check, its alternatives.
+    /// The alternatives of evidence for each answer check.
     pub(crate) evidence_of: Vec<Vec<Ready>>,
     pub(crate) evidence: Vec<Ready>,
-    /// The facts asked for, as structured endings give them.
+    /// The facts asked for, in the form that structured endings give them.
     pub(crate) asked: Vec<AskedFact>,
-    /// For refusals: what they may be said to be about. Where it is empty, nothing is asked.
+    /// The subjects that the `about` of a refusal may name. If empty, `about` is not checked.
     pub(crate) subjects: Subjects,
 }
 
 impl Prepared {
-    /// Makes checks ready.
+    /// Resolves names and parses values of checks.
     ///
     /// # Errors
     /// [`CheckError`] when the checks do not fit the world, or would pass anything.
@@ -51,7 +52,7 @@ impl Prepared {
         if checks.goals.is_empty() {
             return Err(CheckError::NoGoal);
         }
-        // A refusal of what no tool does, or a rule forbids, needs no reply to rest on.
+        // A refusal for lack of a tool or by a policy rule needs no evidence.
         let shows = |goal: &GoalCheck| {
             let declines =
                 |class: &RefusalClass| matches!(class, RefusalClass::NoTool | RefusalClass::Forbidden);

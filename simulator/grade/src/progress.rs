@@ -1,4 +1,4 @@
-//! Progress: the verdicts on the records after each call.
+//! Progress: judges the changes of an episode after each call.
 
 use serde::Serialize;
 
@@ -7,18 +7,18 @@ use super::episode::{Attempt, own_calls};
 use super::prepare::Prepared;
 use super::verdict::Verdict;
 
-/// The verdicts on the records after a call.
+/// The verdicts on changes after one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Progress {
-    /// The expected changes were made by then.
+    /// The episode made the expected changes by then.
     pub change: Verdict,
-    /// Nothing else was changed by then.
+    /// The episode changed no other record by then.
     pub damage: Verdict,
 }
 
 impl Prepared {
-    /// Returns the verdicts after each of the first calls, at most so many. Changes are compared anew only after a call that
-    /// changed something.
+    /// Returns the verdicts after each of the first `most` calls. Compares again only after calls that
+    /// changed a record.
     #[must_use]
     pub fn progress(&self, attempt: &Attempt<'_>, most: usize) -> Vec<Progress> {
         let world = attempt.base.world();

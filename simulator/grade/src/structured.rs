@@ -1,6 +1,7 @@
-//! Structured endings: whether given facts are the expected ones, and whether a refusal is about what was asked for.
+//! Structured endings: compare given facts with the expected ones, and the subject of a refusal with its
+//! evidence.
 //!
-//! Values are compared by type; prose is not read.
+//! Compares values by type and reads no prose.
 
 use diorama_seeds::ending::{self, ItemValue, Kind};
 use diorama_seeds::english::has_words;
@@ -14,12 +15,12 @@ use super::text;
 use diorama_answers::TextContent;
 use diorama_engine::Base;
 
-/// Decimal places from which a given number may be the rounded one.
+/// A number with at least this many decimal places may be a rounded one.
 const ROUNDED: u32 = 2;
-/// A key of a map of more characters is no id or name.
+/// A map key with more characters cannot be an id or a name.
 const MAX_KEY_CHARS: usize = 120;
 
-/// Whether a given value is a fact; `about` is what the fact is about.
+/// Returns true if a given value states a fact. `about` names the subject of the fact.
 pub(super) fn states(fact: &Fact, given: &Json, about: &str, world: &World) -> bool {
     let zone = &world.zone;
     match fact {
@@ -66,7 +67,7 @@ pub(super) fn states(fact: &Fact, given: &Json, about: &str, world: &World) -> b
                     || (is_choice && TextContent::read(form).is_same(&TextContent::read(&given)))
             })
         }
-        // Resolved before it is compared.
+        // The caller replaces generated facts before it compares.
         Fact::Made { .. } => false,
         Fact::List { items } => {
             let Json::Array(given) = given else { return false };
@@ -75,7 +76,7 @@ pub(super) fn states(fact: &Fact, given: &Json, about: &str, world: &World) -> b
     }
 }
 
-/// Returns true if the given values are those of the items, in any order, each as often as it is there.
+/// Returns true if the given values equal the items in some order.
 fn states_all(items: &[&Fact], given: &[Json], about: &str, world: &World) -> bool {
     let mut open: Vec<&Fact> = items.to_vec();
     given.len() == items.len()
@@ -85,14 +86,15 @@ fn states_all(items: &[&Fact], given: &[Json], about: &str, world: &World) -> bo
         })
 }
 
-/// A text without the name or id of its item, where it begins or ends with that: `flush kit (P-7453)`.
+/// Returns a text without the name of its item at the start or the end. Example: `flush kit` for `flush kit
+/// (P-7453)`.
 pub(super) fn without_name(given: &Json, names: &[String]) -> Option<Json> {
     let given = text::name(given.as_str()?);
     let rest = |name: &String| given.strip_suffix(&**name).or_else(|| given.strip_prefix(&**name));
     names.iter().filter_map(rest).map(str::trim).find(|rest| !rest.is_empty()).map(Json::from)
 }
 
-/// A fact that is asked for, and how its values are given.
+/// An expected fact, with the form in which an agent gives its values.
 #[derive(Debug)]
 pub(crate) struct AskedFact {
     /// The name that it is given by.
@@ -119,7 +121,7 @@ enum Form {
 }
 
 impl AskedFact {
-    /// The facts that the checks of a goal ask for.
+    /// Returns the facts that the checks of a goal ask for.
     pub(super) fn of_goal(goal: &GoalCheck, base: &Base) -> Vec<Self> {
         let named = ending::named(goal).into_iter().filter(|fact| !fact.checks.is_empty());
         let asked = named.map(|fact| {
@@ -141,7 +143,7 @@ impl AskedFact {
         asked.collect()
     }
 
-    /// Returns true if the agent gave this fact. `wanted` are its values, with the values that the world made put in.
+    /// Returns true if the agent gave this fact. `wanted` has its values, with generated ones filled in.
     pub(super) fn is_given(&self, wanted: &[Fact], given: &Json, world: &World) -> bool {
         let states = |at: usize, given: &Json| {
             let is_stated =
@@ -167,7 +169,8 @@ impl AskedFact {
         }
     }
 
-    /// The items that a key of a map names: by one of their names, else the one item that has it as whole words.
+    /// Returns the items that a map key names: those with an equal name, else the only one whose name shares
+    /// whole words.
     fn items_named(&self, key: &str) -> Vec<usize> {
         if key.chars().count() > MAX_KEY_CHARS {
             return Vec::new();
@@ -185,7 +188,7 @@ impl AskedFact {
     }
 }
 
-/// The evidence of each value of a check, where each has its own.
+/// Returns the evidence of each value of a check, or none for values without their own.
 fn evidence_of_items(check: &AnswerCheck) -> impl Iterator<Item = Option<&Evidence>> {
     let parts = match check.evidence.first() {
         Some(Evidence::All { of }) => of.as_slice(),
@@ -195,7 +198,7 @@ fn evidence_of_items(check: &AnswerCheck) -> impl Iterator<Item = Option<&Eviden
     parts.iter().map(Some).chain(std::iter::repeat(None))
 }
 
-/// The names that the item of a value always has: the id of its record, and its display name.
+/// Returns the names that the item of a value always has: its record's id and display name.
 fn own_names(evidence: &Evidence, base: &Base) -> Vec<String> {
     let Evidence::Leaf { resource, key, .. } = evidence else { return Vec::new() };
     let world = base.world();
@@ -207,7 +210,8 @@ fn own_names(evidence: &Evidence, base: &Base) -> Vec<String> {
     name.into_iter().chain([&**key]).map(str::to_owned).collect()
 }
 
-/// Equal, within the tolerance, or equal after rounding to the decimals given, of which there are two at least.
+/// Returns true if a number is equal, within the tolerance, or equal after rounding to its own decimals (two
+/// or more).
 fn is_number(value: f64, tolerance: f64, given: &Json) -> bool {
     let Some(number) = given.as_f64() else { return false };
     if (number - value).abs() <= tolerance.max(value.abs() * 1e-9) {

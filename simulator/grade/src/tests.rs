@@ -1,4 +1,4 @@
-//! Grades of whole episodes in a small clinic: calls are executed, never made up.
+//! Grades whole episodes in a small clinic. The engine executes every call.
 
 use std::sync::{Arc, LazyLock};
 
@@ -46,7 +46,7 @@ fn checks(variants: &Json) -> Checks {
     checks
 }
 
-/// An episode of the clinic, which ends done where nothing else is said.
+/// An episode in the clinic. By default it ends with `done`.
 #[derive(Clone)]
 struct Episode<'a> {
     calls: &'a [&'a str],
@@ -94,7 +94,7 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     Ok(graded)
 }
 
-/// `ok`, or the classes of the errors in the order of their reports.
+/// Returns `ok`, or the classes of the errors in the order of the report.
 fn verdict(variants: &Json, episode: Episode<'_>) -> String {
     let grade = run(&checks(variants), episode).unwrap();
     assert_eq!(grade.reward, f64::from(u8::from(grade.success)));

@@ -1,13 +1,13 @@
-//! Whether two short texts are the same name, title or code.
+//! Text comparison: decides if two short texts are the same name, title or code.
 
 use diorama_seeds::english::{fold, split_identifier, stem, words};
 
-/// Digits that a telephone number has at least.
+/// Minimum number of digits in a telephone number.
 const MIN_PHONE_DIGITS: usize = 7;
 
-/// Returns true if a given text is the expected one: apart from case, accents, space and marks around it, articles before it
-/// and the nouns of what it is about (`the album Copper Moon` for the title of an album). Codes are compared without spaces
-/// and dashes, telephone numbers by their digits.
+/// Returns true if a given text equals the expected one. Case, accents, surrounding marks, leading articles
+/// and nouns of the subject are ignored. Example: `the album Copper Moon` equals the title `Copper Moon`.
+/// Codes and telephone numbers are compared without spaces and dashes.
 pub(super) fn is_same(expected: &str, given: &str, about: &str) -> bool {
     let (wanted, found) = (plain(expected), plain(given));
     if wanted == found
@@ -49,15 +49,15 @@ fn without_articles(text: &str) -> &str {
     rest.unwrap_or(text)
 }
 
-/// Returns true if two texts are one code or telephone number, apart from spaces and dashes.
+/// Returns true if two texts are the same code or telephone number. Spaces and dashes are ignored.
 pub(super) fn is_same_code(expected: &str, given: &str) -> bool {
-    // `00` is a way to write the plus of a telephone number.
+    // `00` is another spelling of the plus sign of a telephone number.
     let given = given.trim();
     let given = given.strip_prefix("00").filter(|_| expected.starts_with('+')).unwrap_or(given);
     is_code(expected) && letters_and_digits(expected) == letters_and_digits(given)
 }
 
-/// A name as it is compared: its words without case, accents and marks.
+/// Normalises a name for comparison: words without case, accents and marks.
 pub(super) fn name(text: &str) -> String {
     let words: Vec<String> = words(&fold(text)).collect();
     words.join(" ")

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::errors::{ErrorClass, GradeError};
 
-/// Version of the grader; a change that alters any verdict makes a new one.
+/// Version of the grader. A change that alters any verdict needs a new version.
 pub const GRADER_VERSION: &str = "grade/4";
 
 /// A verdict on an episode.
@@ -12,7 +12,7 @@ pub const GRADER_VERSION: &str = "grade/4";
 pub struct Grade {
     /// [`GRADER_VERSION`].
     pub version: String,
-    /// Whether the task is solved.
+    /// True if the attempt solves the task.
     pub success: bool,
     /// 1 for success, else 0.
     pub reward: f64,
@@ -25,7 +25,7 @@ pub struct Grade {
 }
 
 impl Grade {
-    /// The grade of an episode that cannot be judged, and so has failed: it has so many goals.
+    /// Returns the grade of an episode that cannot be judged. It fails with all of its `goals` goals.
     #[must_use]
     pub fn failed(goals: usize, message: &str) -> Self {
         let goal = GoalGrade { outcome: Verdict::Failed, ..GoalGrade::default() };
@@ -39,8 +39,9 @@ impl Grade {
         }
     }
 
-    /// Whether each goal holds by itself: none of its verdicts failed, and something that had to be shown was. All goals of a
-    /// solved task hold; without a call and an ending none does.
+    /// Returns, for each goal, true if it holds by itself: no verdict failed, and at least one of change,
+    /// answer and evidence passed. All goals of a solved task hold. A goal without calls and without an end
+    /// does not.
     #[must_use]
     pub fn credited_goals(&self) -> Vec<bool> {
         self.goals.iter().map(|goal| self.success || goal.holds()).collect()
@@ -63,13 +64,13 @@ pub struct Components {
     pub outcome: Verdict,
     /// The expected changes were made, with the right values.
     pub change: Verdict,
-    /// Nothing else was changed, not even for a while.
+    /// The agent changed no other record, not even temporarily.
     pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// A reply of the episode shows what was given.
+    /// A reply of the episode shows each given fact.
     pub evidence: Verdict,
-    /// The rules of the policies that the task tells were kept, and replies had shown what they depend on.
+    /// The agent kept the rules of its policies, and replies first showed the records that the rules read.
     #[serde(default)]
     pub policy: Verdict,
 }
@@ -77,17 +78,17 @@ pub struct Components {
 /// Verdicts on one goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalGrade {
-    /// It ended as it should.
+    /// The goal ended as it should.
     pub outcome: Verdict,
-    /// The changes that it asks for were made before it ended, with the right values.
+    /// The agent made the changes that the goal asks for before it ended, with the right values.
     pub change: Verdict,
-    /// Nothing else was changed in it, not even for a while.
+    /// The agent changed no other record during the goal, not even temporarily.
     pub damage: Verdict,
     /// The expected facts were given, with the right values.
     pub answer: Verdict,
-    /// A reply of the episode up to then shows what was given.
+    /// A reply up to the goal's end shows each given fact.
     pub evidence: Verdict,
-    /// No call in it broke a rule of a policy that the task tells, and replies had shown what the rules depend on.
+    /// No call of the goal broke a policy rule, and replies first showed the records that the rules read.
     #[serde(default)]
     pub policy: Verdict,
 }
@@ -96,17 +97,17 @@ pub struct GoalGrade {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// It holds.
+    /// The criterion is met.
     Passed,
-    /// It does not.
+    /// The criterion is not met.
     Failed,
-    /// The task does not ask for it, or it cannot be judged: neither a pass nor a failure.
+    /// The task does not ask for it, or it cannot be judged. Neither a pass nor a failure.
     #[default]
     NotEvaluated,
 }
 
 impl Components {
-    /// Nothing failed, and something that had to be shown was.
+    /// Returns true if no verdict failed, and at least one of change, answer and evidence passed.
     pub(crate) fn solved(self) -> bool {
         let all = [self.outcome, self.change, self.damage, self.answer, self.evidence, self.policy];
         !all.contains(&Verdict::Failed)
@@ -126,7 +127,7 @@ impl Verdict {
         if holds { Self::Passed } else { Self::Failed }
     }
 
-    /// Failed where one failed, passed where one passed and none failed.
+    /// Returns failed if any verdict failed, else passed if any passed.
     pub(crate) fn over(verdicts: impl Iterator<Item = Self>) -> Self {
         verdicts.fold(Self::NotEvaluated, |all, one| match (all, one) {
             (Self::Failed, _) | (_, Self::Failed) => Self::Failed,

@@ -1,10 +1,11 @@
-//! Many sessions stepped at once over a protocol: steps per second and latencies, as a client sees them.
+//! Steps many sessions at once over a protocol, and measures steps per second and latencies at the client.
 //!
 //!     cargo bench -p diorama-gym --bench load -- PROTOCOL HOST:PORT SESSIONS STEPS EPISODES
 //!     cargo bench -p diorama-gym --bench load -- nemo-gym HOST:PORT SESSIONS STEPS ROW TOOL ARGUMENTS
 //!
-//! EPISODES is a file that `diorama eval --out` recorded: each session is of one of its tasks, and steps by repeating the first call of
-//! its episode. The second form steps another server of NeMo Gym by one call. `benches/gym.sh` runs both. Prints a JSON object.
+//! EPISODES is a file that `diorama eval --out` recorded. Each session runs one of its tasks and repeats the
+//! first call of its episode. The second form steps another server of NeMo Gym with one call.
+//! `benches/gym.sh` runs both. Prints a JSON object.
 
 #![allow(
     clippy::unwrap_used,
@@ -26,12 +27,12 @@ use tokio::task::JoinSet;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
-/// Sessions that begin at a time.
+/// Maximum number of sessions that start at the same time.
 const STARTING: usize = 64;
-/// Forks and resets that are measured.
+/// Number of forks and resets to measure.
 const MEASURED: usize = 1_000;
 
-/// What a session begins with, and the call that it repeats.
+/// The request that starts a session, and the call that the session repeats.
 #[derive(Clone)]
 struct Play {
     start: Json,
@@ -39,7 +40,7 @@ struct Play {
     arguments: Json,
 }
 
-/// An HTTP connection that is kept.
+/// A persistent HTTP connection.
 struct Http {
     stream: TcpStream,
     host: String,
@@ -53,7 +54,7 @@ impl Http {
         Self { stream, host: host.to_owned(), read: Vec::new() }
     }
 
-    /// A request, and its reply's cookie and body.
+    /// Posts a request, and returns the cookie and the body of the reply.
     async fn post(&mut self, path: &str, header: &str, body: &Json) -> (Option<String>, String) {
         let body = body.to_string();
         let length = body.len();
@@ -149,7 +150,7 @@ async fn ask(socket: &mut WebSocketStream<TcpStream>, message: &Json) {
     assert!(text.contains("\"type\":\"observation\""), "{text}");
 }
 
-/// The plays that the arguments name.
+/// Returns the plays that the arguments name.
 fn plays(arguments: &[String]) -> Vec<Play> {
     match arguments {
         [file] => {
@@ -176,7 +177,7 @@ fn plays(arguments: &[String]) -> Vec<Play> {
     }
 }
 
-/// The half and the hundredth-slowest of latencies, and the slowest, in milliseconds.
+/// Returns the median, the 99th percentile and the maximum of latencies, in milliseconds.
 fn percentiles(mut latencies: Vec<Duration>) -> Json {
     latencies.sort_unstable();
     let at = |share: f64| {
@@ -186,7 +187,7 @@ fn percentiles(mut latencies: Vec<Duration>) -> Json {
     json!({"p50_ms": at(0.5), "p99_ms": at(0.99), "max_ms": at(1.0)})
 }
 
-/// Forks of an episode, and episodes of one task, one after the other.
+/// Measures forks of an episode, and starts of episodes of one task, one after the other.
 async fn forks_and_resets(host: &str, play: &Play) -> Json {
     let Session::NemoGym { mut http, cookie } = Session::begin("nemo-gym", host, 0, &play.start).await else {
         return Json::Null;

@@ -1,4 +1,4 @@
-//! Bodies of requests, read whole within bounds.
+//! Request bodies: reads them whole, within limits of size, time and number.
 
 use axum::body::Body;
 use diorama_sessions::{Kind, Problem};
@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-/// Bytes of a body that holds an episode, or figures of many: what trainers send of long rollouts.
+/// Maximum bytes of a body that contains an episode or the metrics of many. Trainers send long rollouts.
 pub(crate) const MAX_EPISODE_BYTES: usize = 64 << 20;
-/// A body of more bytes is read while few others as large are.
+/// A larger body waits for one of [`LARGE_BODIES`] permits.
 const SMALL_BYTES: usize = 1 << 20;
-/// Large bodies that are held at a time.
+/// Maximum number of large bodies in memory.
 const LARGE_BODIES: usize = 8;
 
-/// Reads bodies; large ones a few at a time.
+/// Reads bodies. A semaphore limits the number of large ones.
 #[derive(Debug)]
 pub(crate) struct Bodies {
     large: Semaphore,
@@ -66,10 +66,10 @@ impl Bodies {
     }
 }
 
-/// JSON text as a value. Nothing at all is an empty object.
+/// Parses JSON text. An empty text is an empty object.
 ///
 /// # Errors
-/// 400 where it is no JSON, 422 where it is another value.
+/// 400 for malformed JSON, 422 for JSON of another type.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let bytes = if bytes.iter().all(u8::is_ascii_whitespace) { b"{}" } else { bytes };
     serde_json::from_slice(bytes).map_err(|error| {

@@ -1,4 +1,5 @@
-//! What the protocols share: the tasks of a server, and its episodes by the names that callers give them.
+//! Owns the part that all protocols share: the tasks of a server, and its episodes by the callers' names for
+//! them.
 
 use std::sync::Arc;
 
@@ -18,24 +19,24 @@ use crate::setup::Start;
 use crate::tasks::Tasks;
 use crate::tools::Tool;
 
-/// A server's tasks and episodes, as one protocol sees them.
+/// A server's tasks and episodes, as one protocol uses them.
 pub(crate) struct Gym {
     protocol: Protocol,
     pub(crate) app: Arc<App>,
     pub(crate) episodes: Episodes,
     pub(crate) tasks: Tasks,
     bodies: Bodies,
-    /// How long an episode lives when nobody asks for it; 0 is for ever.
+    /// Seconds without a request until an episode is closed. 0 means never.
     pub(crate) lease_seconds: u64,
 }
 
-/// Why a request is refused.
+/// The reason for which a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Refused {
-    /// The server has as many sessions as it takes.
+    /// The server has reached its maximum number of sessions.
     #[error("{}", .problem.detail())]
     Full { capacity: Capacity, problem: Problem },
-    /// Another reason.
+    /// Any other problem.
     #[error("{}", .0.detail())]
     Because(Problem),
 }
@@ -46,7 +47,7 @@ impl From<Problem> for Refused {
     }
 }
 
-/// The arguments of the tool that calls an API by name.
+/// The arguments of the tool `call_api`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CallApi {
@@ -64,7 +65,7 @@ impl Gym {
     /// Reads the body of a request as JSON. An empty body is an empty object.
     ///
     /// # Errors
-    /// 413 and 408 where it is too large or late, 400 and 422 where it is not such JSON.
+    /// 413 or 408 if the body is too large or late. 400 or 422 if it is malformed or of another type.
     pub(crate) async fn read<T: DeserializeOwned>(&self, request: Request<Body>) -> Result<T, Problem> {
         self.bodies.read(request.into_body(), self.app.max_body_bytes()).await
     }
@@ -72,12 +73,12 @@ impl Gym {
     /// Reads the body of a request.
     ///
     /// # Errors
-    /// 413 and 408 where it is too large or late.
+    /// 413 or 408 if the body is too large or late.
     pub(crate) async fn read_bytes(&self, body: Body) -> Result<Vec<u8>, Problem> {
         self.bodies.read_bytes(body, self.app.max_body_bytes()).await
     }
 
-    /// Reads a body that holds an episode, or figures of many.
+    /// Reads a body that contains an episode or the metrics of many.
     ///
     /// # Errors
     /// As [`Gym::read`].
@@ -88,12 +89,12 @@ impl Gym {
         self.bodies.read(request.into_body(), MAX_EPISODE_BYTES).await
     }
 
-    /// The episode that a caller knows by this name.
+    /// Returns the id of the episode with the caller's name.
     pub(crate) fn named(&self, name: &str) -> Option<String> {
         self.episodes.named(&self.key(name))
     }
 
-    /// Begins an episode. Where a caller's name is given, the same name with the same request gives the same episode.
+    /// Starts or forks an episode. With a caller's name, the same request returns the same episode.
     pub(crate) async fn begin(
         &self,
         start: Start,
@@ -117,7 +118,7 @@ impl Gym {
         })
     }
 
-    /// Makes a call by name. A call through `call_api` is the call that it names.
+    /// Makes a call by name. A call of `call_api` becomes the call that it names.
     pub(crate) async fn call(
         &self,
         id: &str,
@@ -137,17 +138,17 @@ impl Gym {
         }
     }
 
-    /// Whether a name is that of a tool or an API of the episode's world.
+    /// Returns true if a name is a tool or an API of the episode's world.
     pub(crate) fn has_tool(&self, id: &str, name: &str) -> Result<bool, Problem> {
         Ok(name == CALL_API || self.episodes.has_tool(id, name)?)
     }
 
-    /// The tools that an episode's agent may call now.
+    /// Returns the tools that an episode's agent may call now.
     pub(crate) async fn tools(&self, id: &str) -> Result<Vec<Tool>, Problem> {
         Ok(self.episodes.tools(id).await?.iter().filter_map(Tool::of).collect())
     }
 
-    /// Grades an episode whose user has nothing more to say.
+    /// Grades an episode if its user has nothing more to say.
     pub(crate) async fn grade_if_over(
         &self,
         id: &str,
@@ -161,7 +162,7 @@ impl Gym {
     }
 }
 
-/// The body of a request as JSON of a type; an empty body is an empty object.
+/// Extracts the body of a request as JSON. An empty body is an empty object.
 pub(crate) struct Read<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Read<T>
@@ -175,7 +176,7 @@ where
     }
 }
 
-/// The reward of an episode: none where it is excluded.
+/// Returns the reward of an episode, or none if it is excluded.
 pub(crate) fn reward(grade: &GradeReply) -> Option<f64> {
     (!grade.excluded).then_some(grade.reward)
 }

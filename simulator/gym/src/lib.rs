@@ -1,8 +1,9 @@
 //! RL protocols over the sessions of a server: NeMo Gym, OpenEnv and the Open Reward Standard (ORS).
 //!
-//! Owns translation alone: each protocol's requests become calls on [`diorama_sessions::Episodes`], and what comes of them is written in the
-//! protocol's forms. Sessions, the user's answers, `finish` and grades are the simulator's; no reward is made here. Each protocol is
-//! served on a port of its own, because the clients of two of them put names of tools and environments first in the path.
+//! Owns translation only. It turns each protocol's requests into calls of [`diorama_sessions::Episodes`], and
+//! their results into the protocol's replies. The simulator owns sessions, user answers, `finish` and grades;
+//! this crate computes no reward. Each protocol has its own port, because two of them use names of tools and
+//! environments as the first path segment.
 
 mod body;
 mod gym;

@@ -1,7 +1,7 @@
-//! A resources server of NeMo Gym: sessions by cookie, tools by path, rewards by `/verify`.
+//! Owns a resources server of NeMo Gym: sessions by cookie, tools by path, rewards by `/verify`.
 //!
-//! Its client keeps the cookies of the last reply alone, so every reply sets the session's cookie again. The whole body of a reply to a
-//! tool is what a model reads, whatever the status.
+//! The client keeps only the cookies of the last reply, so every reply sets the session's cookie again. A
+//! model reads the whole body of a tool's reply, whatever its status.
 
 mod cookie;
 mod metrics;
@@ -27,15 +27,15 @@ use crate::gym::{Gym, Refused};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 
-/// Paths that are the server's own: no tool has such a name.
+/// The server's own paths. A tool with such a name cannot be called by path.
 const RESERVED: [&str; 6] =
     ["seed_session", "verify", "aggregate_metrics", "close_session", "reverify_mode", "mcp"];
-/// The header that names the session of a message of the Model Context Protocol.
+/// The header that names the session of an MCP message.
 const MCP_HEADER: HeaderName = HeaderName::from_static("x-nemo-gym-session-token");
-/// What agents put before paths to tell rollouts apart.
+/// The prefix of paths by which agents distinguish rollouts.
 const ROLLOUT_PREFIX: &str = "/ng-rollout/";
 
-/// The routes.
+/// Builds the routes.
 pub(crate) fn router(gym: &Arc<Gym>) -> Router {
     Router::new()
         .route("/seed_session", post(seed_session))
@@ -45,7 +45,7 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
         .route("/{tool}", post(call_tool))
         .route_layer(from_fn(repeat_cookie))
         .route("/", get(|| async { reply::json(&json!({"status": "ok"})) }))
-        // A stored episode is graded again from its calls, without a session.
+        // The server grades a stored episode from its calls, without a session.
         .route("/reverify_mode", get(|| async { reply::json(&"stateless") }))
         .route("/mcp", any(mcp))
         .route("/mcp/", any(mcp))
@@ -54,7 +54,7 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
         .with_state(Arc::clone(gym))
 }
 
-/// Takes `/ng-rollout/{id}` off a path: the rollout is known by its cookie.
+/// Removes `/ng-rollout/{id}` from a path. The cookie identifies the rollout.
 pub(crate) fn strip_rollout(request: &mut Request<Body>) {
     let path = request.uri().path();
     let Some(rest) = path.strip_prefix(ROLLOUT_PREFIX).and_then(|rest| rest.split_once('/')) else { return };
@@ -67,10 +67,10 @@ pub(crate) fn strip_rollout(request: &mut Request<Body>) {
     }
 }
 
-/// Begins the episode of a dataset's row.
+/// Starts the episode of a dataset's row.
 async fn seed_session(State(gym): State<Arc<Gym>>, headers: HeaderMap, request: Request<Body>) -> Answer {
     let id = begin_episode(&gym, request, session_of(&headers).as_deref()).await?;
-    // How an agent reaches the tools of its session by the Model Context Protocol.
+    // Agents reach the tools of their session over MCP with these values.
     let headers = json!({"X-NeMo-Gym-Session-Token": id});
     let mcp = json!({"server_name": MCP_SERVER, "url_path": "/mcp", "transport": "http", "headers": headers});
     Ok(with_cookie(reply::json(&json!({"mcp": mcp})), &id))
@@ -80,7 +80,7 @@ async fn begin_episode(gym: &Gym, request: Request<Body>, earlier: Option<&str>)
     let row: Map<String, Json> = gym.read_episode(request).await?;
     let start = Setup::read(&row)?.start(&gym.tasks, AnyTask::Never)?;
     let name = session_name(&row)?;
-    // A rollout that begins anew with its cookie gives up what it had.
+    // A rollout that starts again with its cookie closes its earlier episode.
     if let Some(earlier) = earlier.filter(|_| name.is_none()) {
         gym.episodes.close(earlier).await?;
     }
@@ -96,7 +96,7 @@ async fn begin_episode(gym: &Gym, request: Request<Body>, earlier: Option<&str>)
     Ok(named.map(|()| id)?)
 }
 
-/// The problem of a name that another row's session has.
+/// Explains the problem of a name that another row's session uses.
 fn explain_conflict(error: Refused, name: Option<&str>) -> Refused {
     match (&error, name) {
         (Refused::Because(problem), Some(name)) if problem.is_about_key() => {
@@ -109,7 +109,7 @@ fn explain_conflict(error: Refused, name: Option<&str>) -> Refused {
     }
 }
 
-/// Refuses the name of a tool that cannot be called by path.
+/// Refuses a tool name that cannot be called by path.
 fn check_name(name: &str) -> Result<(), Problem> {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     if plain && !name.is_empty() && !RESERVED.contains(&name) {
@@ -125,7 +125,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
     ))
 }
 
-/// Makes a call: the bare arguments come in, the bare reply goes out.
+/// Calls a tool. Request and reply are the bare arguments and the bare result.
 async fn call_tool(
     State(gym): State<Arc<Gym>>,
     Path(tool): Path<String>,
@@ -142,7 +142,7 @@ async fn call_tool(
     Ok(json_text(called.status, called.body))
 }
 
-/// Ends a session: of the caller's name, or of the cookie. Ending it twice is no error.
+/// Ends a session, found by the caller's name or the cookie. Ending it twice is no error.
 async fn close_session(
     State(gym): State<Arc<Gym>>,
     headers: HeaderMap,
@@ -168,13 +168,13 @@ async fn close_session(
     }
 }
 
-/// Adds up the rewards of rollouts.
+/// Aggregates the rewards of rollouts.
 async fn aggregate_metrics(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Answer {
     let rollouts: AggregateMetricsRequest = gym.read_episode(request).await?;
     Ok(reply::json(&AggregateMetrics::of(&rollouts.verify_responses)))
 }
 
-/// Answers the Model Context Protocol for the session that the header names.
+/// Answers an MCP message for the session that the header names.
 async fn mcp(State(gym): State<Arc<Gym>>, request: Request<Body>) -> Answer {
     let session = request.headers().get(&MCP_HEADER).and_then(|id| id.to_str().ok()).map(str::to_owned);
     let id = session.ok_or_else(|| {

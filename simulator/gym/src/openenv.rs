@@ -1,7 +1,7 @@
-//! An environment of OpenEnv: episodes over a WebSocket, over HTTP, or by its JSON-RPC form of the Model Context Protocol.
+//! Owns an environment of OpenEnv: episodes over a WebSocket, over HTTP, or over its JSON-RPC form of MCP.
 //!
-//! An action lists the tools or calls one. A tool's reply is the observation, refusals too; the reward is 0 until the user has nothing
-//! more to say, and then the grade's.
+//! An action lists the tools or calls one. The observation is the tool's reply, including refusals. The
+//! reward is 0 until the user has nothing more to say, and then the grade's.
 
 mod attachments;
 mod env;
@@ -28,7 +28,7 @@ use crate::gym::Gym;
 use crate::reply::{self, Answer};
 use crate::task_routes;
 
-/// The routes.
+/// Builds the routes.
 pub(crate) fn router(gym: &Arc<Gym>) -> Router {
     let env = Arc::new(OpenEnv::new(gym));
     Router::new()
@@ -60,7 +60,7 @@ async fn open_mcp_socket(State(env): State<Arc<OpenEnv>>, upgrade: WebSocketUpgr
     bound_messages(upgrade, &env).on_upgrade(move |upgraded| socket::serve_mcp(env, upgraded))
 }
 
-/// A socket whose messages are as large as bodies may be.
+/// Limits the messages of a socket to the size of request bodies.
 fn bound_messages(upgrade: WebSocketUpgrade, env: &OpenEnv) -> WebSocketUpgrade {
     let most = env.gym.app.max_body_bytes();
     upgrade.max_message_size(most).max_frame_size(most)

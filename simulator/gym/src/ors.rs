@@ -1,7 +1,8 @@
-//! An environment of the Open Reward Standard: sessions by header, tools by name, and rewards beside the replies of tools.
+//! Owns an environment of the Open Reward Standard: sessions by header, tools by name, and rewards in the
+//! replies of tools.
 //!
-//! The caller makes the name of a session, by `/create_session` or itself; `/create` begins its episode. The reward comes with the call
-//! that ends the episode, and no call is made after it.
+//! A caller chooses the name of a session, or gets one from `/create_session`. `/create` starts its episode.
+//! The call that ends the episode returns the reward. Later calls are refused.
 
 mod names;
 mod replies;
@@ -30,10 +31,10 @@ use crate::tools::{self, Tool};
 
 /// The header that names a session.
 const SESSION_HEADER: HeaderName = HeaderName::from_static("x-session-id");
-/// Bytes of a session's name, at most.
+/// Maximum bytes of a session's name.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The environment.
+/// The environment, with the replies that clients may ask for again.
 #[derive(Clone)]
 pub(crate) struct Ors {
     gym: Arc<Gym>,
@@ -63,7 +64,7 @@ struct Create {
 struct ToolCall {
     name: String,
     input: Map<String, Json>,
-    /// The reply that is asked for again.
+    /// The id of an earlier reply that the client asks for again.
     task_id: Option<String>,
 }
 
@@ -71,12 +72,12 @@ fn text_block(text: String) -> Json {
     json!({"text": text, "detail": null, "type": "text"})
 }
 
-/// The output of a tool that was not run.
+/// Returns the output of a tool call that was not executed.
 fn error_output(reason: &str, error: String) -> Json {
     json!({"ok": false, "error": error, "reason": reason})
 }
 
-/// The routes. Those of the environment are there without its name, too.
+/// Builds the routes. Those of the environment also exist without its name.
 pub(crate) fn router(gym: &Arc<Gym>) -> Router {
     let ors = Ors { gym: Arc::clone(gym), replies: Arc::default() };
     let version = json!({"version": env!("CARGO_PKG_VERSION"), "build_sha": null});
@@ -102,7 +103,8 @@ pub(crate) fn router(gym: &Arc<Gym>) -> Router {
         .fallback(|method: Method, uri: Uri| async move { redirect_or_refuse(&method, &uri) })
 }
 
-/// Sends requests that leave the environment's name out to the one that there is, as the standard's own server does.
+/// Redirects requests without the environment's name to the only environment, as the standard's own server
+/// does.
 fn redirect_or_refuse(method: &Method, uri: &Uri) -> Answer {
     const OF_TASKS: [&str; 5] = ["/splits", "/tasks", "/num_tasks", "/task", "/task_range"];
     if OF_TASKS.contains(&uri.path()) {
@@ -117,7 +119,7 @@ fn redirect_or_refuse(method: &Method, uri: &Uri) -> Answer {
     Err(Problem::new(Kind::NotFound, detail).into())
 }
 
-/// The name of the session that a request is about.
+/// Returns the session name in a request's header.
 fn session_name(headers: &HeaderMap) -> Result<String, Problem> {
     let name = headers.get(&SESSION_HEADER).and_then(|name| name.to_str().ok()).map(str::trim);
     let expected =
@@ -134,7 +136,7 @@ fn session_name(headers: &HeaderMap) -> Result<String, Problem> {
 }
 
 impl Ors {
-    /// The id of the episode that a request is about.
+    /// Returns the id of the episode that a request concerns.
     fn episode(&self, headers: &HeaderMap) -> Result<String, Problem> {
         let name = session_name(headers)?;
         let id = self.gym.named(&name).filter(|id| self.gym.episodes.is_live(id));
@@ -147,7 +149,7 @@ impl Ors {
     }
 }
 
-/// Gives a name for a session. Nothing is held for it until `/create`.
+/// Returns a new session name. The server stores nothing until `/create`.
 async fn create_session() -> Answer {
     let name = unguessable().map_err(Problem::no_random)?;
     Ok(events(&[("task_id", &name), ("end", "")]))
@@ -157,7 +159,7 @@ async fn delete_session(headers: HeaderMap) -> Answer {
     Ok(reply::json(&json!({"sid": session_name(&headers)?})))
 }
 
-/// Begins the episode of a session.
+/// Starts the episode of a session.
 async fn create(State(ors): State<Ors>, headers: HeaderMap, Read(asked): Read<Create>) -> Answer {
     let gym = &ors.gym;
     let name = session_name(&headers)?;
@@ -199,7 +201,7 @@ async fn delete(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     Ok(reply::json(&json!({"sid": name})))
 }
 
-/// Keeps a session alive.
+/// Renews the lease of a session.
 async fn ping(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     ors.episode(&headers)?;
     Ok(reply::json(&json!({"status": "ok"})))
@@ -215,23 +217,23 @@ fn listed(tools: &[Tool]) -> Json {
     })
 }
 
-/// The tools that every task has.
+/// Lists the tools that every task has.
 async fn list_shared_tools() -> Answer {
     Ok(reply::json(&listed(&tools::shared())))
 }
 
-/// The tools that a session's agent may call now.
+/// Lists the tools that a session's agent may call now.
 async fn list_task_tools(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     Ok(reply::json(&listed(&ors.gym.tools(&ors.episode(&headers)?).await?)))
 }
 
-/// What is said before the agent's first turn, as blocks: the system message, and the user's words.
+/// Returns the prompt as blocks: the system message, and the user's first message.
 async fn show_prompt(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     let prompt = ors.gym.episodes.prompt(&ors.episode(&headers)?).await?;
     Ok(reply::json(&[text_block(prompt.system), text_block(prompt.user)]))
 }
 
-/// The same as messages.
+/// Returns the prompt as messages.
 async fn show_messages(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     let message =
         |role: &str, text: String| json!({"role": role, "blocks": [text_block(text)], "detail": null});
@@ -239,8 +241,8 @@ async fn show_messages(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
     Ok(reply::json(&[message("system", prompt.system), message("user", prompt.user)]))
 }
 
-/// Calls a tool. The reply is kept for a while, so that a client whose connection broke asks for it by its `task_id` and the
-/// call is made once.
+/// Calls a tool. The reply is stored for a while, so that a client with a broken connection can ask for it by
+/// `task_id` instead of repeating the call.
 async fn call(State(ors): State<Ors>, headers: HeaderMap, Read(call): Read<ToolCall>) -> Answer {
     if let Some(task_id) = call.task_id {
         return Ok(match ors.replies.get(&task_id) {
@@ -283,7 +285,8 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<Json, Problem> 
     }
 }
 
-/// The output of a tool that was run. The reward comes with the call that ends the episode, unless that is excluded.
+/// Returns the output of an executed tool call. The call that ends the episode has the reward, unless the
+/// episode is excluded.
 async fn make_output(gym: &Gym, id: &str, called: Called) -> Result<Json, Problem> {
     let grade = gym.grade_if_over(id, &called).await?;
     let mut metadata = json!({"status": called.status});

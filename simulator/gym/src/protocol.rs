@@ -1,9 +1,9 @@
-//! The protocols and their names.
+//! Owns the protocols and their names.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A protocol that trainers speak.
+/// A protocol of trainers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// A resources server of NVIDIA NeMo Gym.
@@ -14,7 +14,7 @@ pub enum Protocol {
     Ors,
 }
 
-/// A name that no protocol has.
+/// A name that is no protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("found the protocol `{0}`, expected nemo-gym, openenv or ors")]
 pub struct UnknownProtocol(String);
@@ -23,7 +23,7 @@ impl Protocol {
     /// All protocols.
     pub const ALL: [Self; 3] = [Self::NemoGym, Self::OpenEnv, Self::Ors];
 
-    /// The name on the command line.
+    /// Returns the name on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

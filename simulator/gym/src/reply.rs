@@ -1,4 +1,4 @@
-//! Replies that the protocols share: JSON, and refusals as `{"detail": ...}`, which their clients read.
+//! Replies that the protocols share: JSON, and refusals as `{"detail": ...}`.
 
 use axum::body::Body;
 use axum::http::Response;
@@ -11,10 +11,10 @@ use serde_json::json;
 
 use crate::gym::Refused;
 
-/// Seconds after which a full server may be asked again.
+/// Seconds after which a client of a full server should retry.
 const RETRY_SECONDS: u16 = 2;
 
-/// A reply of a value.
+/// Returns a JSON reply.
 pub(crate) fn json(body: &impl Serialize) -> Response<Body> {
     match serde_json::to_string(body) {
         Ok(body) => json_text(200, body),
@@ -25,7 +25,7 @@ pub(crate) fn json(body: &impl Serialize) -> Response<Body> {
     }
 }
 
-/// The reply of a handler, or the refusal in its place.
+/// The reply of a handler, or a refusal.
 pub(crate) type Answer = Result<Response<Body>, Refused>;
 
 impl IntoResponse for Refused {

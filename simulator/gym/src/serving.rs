@@ -15,8 +15,8 @@ use crate::openenv;
 use crate::ors;
 use crate::protocol::Protocol;
 
-/// Serves a protocol on a listener until `shutdown` is done. An episode that nobody asks for ends after `lease_seconds`; 0 is for
-/// ever.
+/// Serves a protocol on a listener until `shutdown` completes. An episode without requests is closed after
+/// `lease_seconds`; 0 means never.
 pub async fn serve(
     listener: TcpListener,
     protocol: Protocol,
@@ -30,7 +30,7 @@ pub async fn serve(
         if protocol == Protocol::NemoGym {
             nemo_gym::strip_rollout(&mut request);
         }
-        // A router is always ready.
+        // A router is always ready, so `poll_ready` is not needed.
         router.clone().call(request)
     };
     serve_protocol(listener, app, answer, shutdown).await;

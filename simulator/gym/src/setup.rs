@@ -1,4 +1,4 @@
-//! What an episode begins with, as rows, resets and task specs say it: every protocol reads the same members.
+//! Owns the setup of an episode: the members of rows, resets and task specs that all protocols share.
 
 use diorama_sessions::{Kind, Problem};
 use serde::de::Error as _;
@@ -7,40 +7,42 @@ use serde_json::{Map, Value as Json};
 
 use crate::tasks::Tasks;
 
-/// The members of a request that say what an episode begins with. Others belong to the protocol or the trainer.
+/// The members of a request that define the start of an episode. Other members belong to the protocol or the
+/// trainer.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 pub(crate) struct Setup {
     /// The id of a task.
     #[serde(alias = "task")]
     id: Option<String>,
-    /// With `index`: a task by its position in a split.
+    /// With `index`, the position of a task in this split.
     split: Option<String>,
     index: Option<i64>,
-    /// The seed of the session. Where no task is named, it also chooses one. Also as text: trainers add numbers of rows up.
+    /// The seed of the session. If the request names no task, it also chooses one. Accepts digits as text,
+    /// because trainers aggregate numeric members of rows.
     #[serde(default, deserialize_with = "read_seed")]
     seed: Option<u64>,
-    /// Rules of faults to inject.
+    /// The rules of injected faults.
     faults: Option<Vec<Json>>,
-    /// The episode that this one is a fork of.
+    /// The episode to fork.
     fork_of: Option<String>,
-    /// After how many calls of that episode; now without it.
+    /// The number of calls after which to fork that episode. If none, its current state.
     at: Option<usize>,
 }
 
-/// How an episode begins.
+/// The start of an episode.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Start {
-    /// At the beginning of a task.
+    /// The start of a task.
     Task { task: String, seed: Option<u64>, faults: Vec<Json> },
-    /// Where another episode is, or was.
+    /// The current state of another episode, or an earlier one.
     Fork { of: String, at: Option<usize> },
 }
 
 impl Setup {
-    /// Reads the members that say what an episode begins with.
+    /// Parses the setup.
     ///
     /// # Errors
-    /// 422 where one is of another type.
+    /// 422 if a member has another type.
     pub(crate) fn read(members: &Map<String, Json>) -> Result<Self, Problem> {
         let read = Self::deserialize(Json::Object(members.clone()));
         read.map_err(|error| {
@@ -53,10 +55,10 @@ impl Setup {
         })
     }
 
-    /// How the episode begins. Where no task is named, `any` says whether the seed chooses one.
+    /// Returns the start of the episode. If the request names no task, `any` decides if the seed chooses one.
     ///
     /// # Errors
-    /// 400 or 422 where it is not one task, or one fork.
+    /// 400 or 422 unless the request names exactly one task or one fork.
     pub(crate) fn start(self, tasks: &Tasks, any: AnyTask) -> Result<Start, Problem> {
         let Self { id, split, index, seed, faults, fork_of, at } = self;
         let named = id.is_some() || split.is_some() || index.is_some();
@@ -68,7 +70,7 @@ impl Setup {
             return Ok(Start::Fork { of, at });
         }
         let task = match (id, split, index) {
-            // Views of tasks and rows have a split beside the id.
+            // Rows and task views have a split beside the id, so the id alone counts.
             (Some(id), ..) => tasks.known(&id)?.to_owned(),
             (None, Some(split), Some(index)) => tasks.at(&split, index)?.id.to_owned(),
             (None, None, None) if any == AnyTask::BySeed => tasks.of_seed(seed.unwrap_or(0))?.to_owned(),
@@ -89,7 +91,7 @@ impl Setup {
     }
 }
 
-/// Reads a seed: a number, or the digits of one.
+/// Parses a seed from a number or from digits as text.
 fn read_seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "a seed, which is a whole number from 0, or its digits as text")]
@@ -112,12 +114,12 @@ fn read_seed<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error
     }
 }
 
-/// Whether an episode may begin without naming its task.
+/// Decides if a request may leave out the task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnyTask {
-    /// The seed chooses one.
+    /// The seed chooses a task.
     BySeed,
-    /// The task has to be named.
+    /// The request must name a task.
     Never,
 }
 

@@ -1,4 +1,4 @@
-//! The routes by which OpenEnv and ORS list tasks: the same paths and bodies in both.
+//! Owns the task routes of OpenEnv and ORS, with the same paths and bodies.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::gym::{Gym, Read};
 use crate::reply::{self, Answer};
 
-/// The name of the one environment.
+/// The name of the only environment.
 pub(crate) const ENVIRONMENT: &str = "diorama";
 
 #[derive(Deserialize)]
@@ -39,7 +39,7 @@ struct OfRange {
     stop: Option<i64>,
 }
 
-/// The routes that list environments, splits and tasks.
+/// Builds the routes that list environments, splits and tasks.
 pub(crate) fn router() -> Router<Arc<Gym>> {
     Router::new()
         .route("/list_environments", get(|| async { reply::json(&[ENVIRONMENT]) }))
@@ -54,7 +54,7 @@ pub(crate) fn router() -> Router<Arc<Gym>> {
 /// Refuses the name of another environment.
 ///
 /// # Errors
-/// 404 where it is not the environment's.
+/// 404 for another name.
 pub(crate) fn check_environment(name: &str) -> Result<(), Problem> {
     if name.eq_ignore_ascii_case(ENVIRONMENT) {
         return Ok(());
@@ -63,7 +63,7 @@ pub(crate) fn check_environment(name: &str) -> Result<(), Problem> {
     Err(Problem::new(Kind::NotFound, detail))
 }
 
-/// Refuses requests whose path names another environment.
+/// Refuses a request whose path names another environment.
 pub(crate) async fn check_path(
     environment: Option<Path<String>>,
     request: Request<Body>,

@@ -1,11 +1,11 @@
-//! The tasks of a server as protocols number them: by split and position.
+//! Owns the tasks of a server, numbered by split and position.
 
 use std::collections::HashMap;
 
 use diorama_sessions::{Kind, Problem, TaskSource, TaskSummary, quoted};
 use serde::Serialize;
 
-/// The tasks of a server, which never change while it runs.
+/// The tasks of a server. They do not change while it runs.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     all: Vec<TaskSummary>,
@@ -16,11 +16,11 @@ pub(crate) struct Tasks {
 #[derive(Debug)]
 struct Split {
     name: String,
-    /// Positions of its tasks among all.
+    /// Positions of its tasks among all tasks.
     tasks: Vec<usize>,
 }
 
-/// A split, as OpenEnv and ORS show it.
+/// A split in the form of OpenEnv and ORS.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct SplitView {
     pub(crate) name: String,
@@ -28,7 +28,7 @@ pub(crate) struct SplitView {
     pub(crate) r#type: &'static str,
 }
 
-/// A task, as OpenEnv and ORS show it: nothing that gives its solution away.
+/// A task in the form of OpenEnv and ORS. It reveals nothing about the solution.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct TaskView<'a> {
     pub(crate) id: &'a str,
@@ -58,18 +58,18 @@ impl Tasks {
         self.splits.iter().map(view).collect()
     }
 
-    /// How many tasks a split has.
+    /// Returns the number of tasks in a split.
     ///
     /// # Errors
-    /// Where there is no such split.
+    /// Returns a problem for an unknown split.
     pub(crate) fn count(&self, split: &str) -> Result<usize, Problem> {
         Ok(self.split(split)?.tasks.len())
     }
 
-    /// The task at a position of a split.
+    /// Returns the task at a position of a split.
     ///
     /// # Errors
-    /// Where there is no such split or position.
+    /// Returns a problem for an unknown split or position.
     pub(crate) fn at(&self, split: &str, index: i64) -> Result<TaskView<'_>, Problem> {
         let found = self.split(split)?;
         let position = usize::try_from(index).ok().filter(|index| *index < found.tasks.len());
@@ -83,10 +83,11 @@ impl Tasks {
         self.view(found, position)
     }
 
-    /// The tasks at the positions of a range, as Python's slices name them: negative ones count from the end.
+    /// Returns the tasks in a range of positions. Negative positions count from the end, as in Python's
+    /// slices.
     ///
     /// # Errors
-    /// Where there is no such split.
+    /// Returns a problem for an unknown split.
     pub(crate) fn range(
         &self,
         split: &str,
@@ -102,10 +103,10 @@ impl Tasks {
         positions.map(|position| self.view(found, position)).collect()
     }
 
-    /// The id of the task that is meant where a seed alone is given: the seed's, in turn.
+    /// Returns the id of the task for a seed: the seed modulo the number of tasks.
     ///
     /// # Errors
-    /// Where there are no tasks.
+    /// Returns a problem if the server has no tasks.
     pub(crate) fn of_seed(&self, seed: u64) -> Result<&str, Problem> {
         let position = usize::try_from(seed.checked_rem(self.all.len() as u64).unwrap_or(0)).unwrap_or(0);
         let task = self.all.get(position).ok_or_else(|| {
@@ -114,10 +115,10 @@ impl Tasks {
         Ok(&task.id)
     }
 
-    /// Returns the id of a task that exists.
+    /// Returns the id of an existing task.
     ///
     /// # Errors
-    /// Where there is none of this id.
+    /// Returns a problem for an unknown id.
     pub(crate) fn known(&self, id: &str) -> Result<&str, Problem> {
         let task = self.by_id.get(id).and_then(|position| self.all.get(*position));
         task.map(|task| &*task.id).ok_or_else(|| {
@@ -144,7 +145,7 @@ impl Tasks {
     }
 }
 
-/// The kind of a split, of those that the protocols know.
+/// Returns the protocols' kind of a split.
 fn kind(name: &str) -> &'static str {
     match name {
         "train" => "train",
@@ -158,7 +159,7 @@ pub(crate) mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may end this way")]
     use super::*;
 
-    /// Five tasks to train on and two to test with, `t0` to `t6`.
+    /// Returns five training tasks and two test tasks, `t0` to `t6`.
     pub(crate) fn seven() -> Tasks {
         let task = |number: usize| TaskSummary {
             id: format!("t{number}"),

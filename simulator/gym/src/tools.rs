@@ -1,4 +1,4 @@
-//! The tools of episodes in the forms of protocols.
+//! Owns the tools of episodes, parsed from OpenAI's function format.
 
 use diorama_seeds::agent_tools;
 use diorama_seeds::ending;
@@ -6,7 +6,7 @@ use diorama_seeds::task::Checks;
 use diorama_sessions::function_parts;
 use serde_json::{Map, Value as Json};
 
-/// A tool: its name, what it does, and the JSON Schema of its arguments.
+/// A tool: its name, its description, and the JSON Schema of its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tool {
     pub(crate) name: String,
@@ -15,22 +15,22 @@ pub(crate) struct Tool {
 }
 
 impl Tool {
-    /// A tool from OpenAI's function format.
+    /// Parses a tool from OpenAI's function format.
     pub(crate) fn of(schema: &Json) -> Option<Self> {
         let (name, description, parameters) = function_parts(schema)?;
         Some(Self { name, description, parameters: Json::Object(parameters) })
     }
 }
 
-/// The tools of the conversation, which every task has: to ask, to call an API that a search has shown, and to end a goal. An
-/// episode's own `finish` names the facts that its goal asks for.
+/// Returns the tools that every task has: `call_api`, `ask_user` and `finish`. The `finish` tool of an
+/// episode also names the facts that its goal asks for.
 pub(crate) fn shared() -> Vec<Tool> {
     let finish = ending::tool(&Checks::default(), 0);
     [agent_tools::call_api(), agent_tools::ask_user(), finish].iter().filter_map(Tool::of).collect()
 }
 
-/// Leaves out arguments that are null where the tool's schema knows no null: clients that fill in every parameter send those that
-/// were not given as null.
+/// Removes null arguments if the tool's schema does not allow null. Some clients send null for every
+/// parameter that was not given.
 pub(crate) fn without_nulls(parameters: &Json, arguments: Map<String, Json>) -> Map<String, Json> {
     let properties = parameters.get("properties");
     let takes_null = |name: &str| {

@@ -1,8 +1,9 @@
-//! Documents as worlds whose guesses were tried.
+//! Import with tested guesses: plays draft worlds and replaces the guesses that fail.
 //!
-//! Owns the loop between the importer, which drafts a world and names its guesses, and the engine, in which the draft is played:
-//! what a list shows is opened, what is made is found again. Where that fails, the weakest guess behind it is replaced by its next
-//! alternative. It reads no document and knows no HTTP. Same document, same world.
+//! Owns the loop between the importer and the engine. The importer drafts a world and names its guesses. The
+//! engine plays the draft: it opens what lists return and looks up what calls create. If that fails, the
+//! weakest guess involved gets its next alternative. The crate reads no document and knows no HTTP. The same
+//! document gives the same world.
 
 mod play;
 mod values;
@@ -15,33 +16,33 @@ use diorama_seeds::world::Report;
 
 pub use self::play::{Failure, play};
 
-/// Rounds in which guesses are replaced.
+/// Maximum number of rounds in which guesses are replaced.
 const MAX_ROUNDS: usize = 3;
-/// Operations of a document whose draft is played, at most. Beyond that the first guesses stand.
+/// Larger documents are not played. Their first guesses stand.
 const MAX_OPERATIONS: usize = 600;
 
-/// A draft that was played.
+/// A draft with the failures of its play.
 struct Played {
     imported: Imported,
     failures: Vec<Failure>,
 }
 
 impl Played {
-    /// Drafts a world and plays it; nothing where it does not run.
+    /// Drafts a world and plays it. Returns none if the world does not run.
     fn new(draft: &Draft, choices: &Choices) -> Result<Option<Self>, Report> {
         let (imported, world) = draft.run(choices)?;
         let Ok(base) = Base::new(world) else { return Ok(None) };
         Ok(Some(Self { imported, failures: play(&base) }))
     }
 
-    /// The guesses that the APIs of a failure use, each once.
+    /// Returns the guesses that the APIs of a failure use, each once.
     fn guesses_behind(&self, failure: &Failure) -> impl Iterator<Item = &Hypothesis> {
         let used = failure.apis.iter().filter_map(|api| self.imported.uses.get(*api)).flatten();
         let used: BTreeSet<usize> = used.copied().collect();
         used.into_iter().filter_map(|guess| self.imported.hypotheses.get(guess))
     }
 
-    /// Counts the failures behind which a guess is.
+    /// Counts the failures that involve each guess.
     fn count_failures(&self) -> BTreeMap<&str, usize> {
         let mut counts = BTreeMap::new();
         for guess in self.failures.iter().flat_map(|failure| self.guesses_behind(failure)) {
@@ -50,7 +51,8 @@ impl Played {
         counts
     }
 
-    /// The weakest guess behind each failure that has an alternative left, given how many of each were tried.
+    /// Returns the weakest guess of each failure that has an alternative left. `tries` counts the
+    /// alternatives tried for each guess.
     fn suspects(&self, tries: &BTreeMap<String, usize>) -> BTreeSet<String> {
         let is_open =
             |guess: &&Hypothesis| tries.get(&guess.name).copied().unwrap_or(0) + 1 < guess.alternatives;
@@ -61,7 +63,7 @@ impl Played {
         weakest.collect()
     }
 
-    /// Notes the failures.
+    /// Adds a note for each failure.
     fn finish(self) -> Imported {
         let Self { mut imported, failures } = self;
         for failure in failures {
@@ -76,7 +78,7 @@ impl Played {
     }
 }
 
-/// Makes a document's world with the guesses of which the fewest fail when it is played.
+/// Imports a document with the guesses that cause the fewest failures in a play.
 ///
 /// # Errors
 /// As [`Draft::world`].
@@ -99,7 +101,7 @@ pub fn choose_guesses(draft: &Draft) -> Result<Imported, Report> {
             next.choose(name, *count);
         }
         let Ok(Some(trial)) = Played::new(draft, &next) else { continue };
-        // A guess is replaced where it is behind fewer failures than before.
+        // A guess is replaced if the alternative causes fewer failures.
         let (before, after) = (best.count_failures(), trial.count_failures());
         let failed = |counts: &BTreeMap<&str, usize>, name: &str| counts.get(name).copied().unwrap_or(0);
         let better: Vec<&String> =

@@ -1,4 +1,4 @@
-//! Plays a draft world: opens the items of its lists, makes, finds and removes records, and collects what fails.
+//! Plays a draft world: opens list items, creates, finds and deletes records, and collects failures.
 
 use std::sync::Arc;
 
@@ -13,29 +13,29 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::values::{Object, Values, find_member, keys, normalise, objects, part_of_key};
 
-/// Calls of one play. The checks after that are skipped.
+/// Maximum number of calls in a play. Later checks are skipped.
 const MAX_CALLS: usize = 6_000;
-/// Rounds in which operations are read, each with the values that those before it showed.
+/// Rounds of GET calls. Each uses values that the previous ones returned.
 const MAX_ROUNDS: usize = 4;
-/// Ways to fill a path that are tried.
+/// Maximum number of ways to fill a path.
 const MAX_WAYS: usize = 6;
-/// Items of a list that are read, where callers choose how many: each costs a reply of its own.
+/// Page size for lists with a limit parameter. Each item costs another reply.
 const MAX_LISTED: u32 = 6;
-/// Items of a list that are opened.
+/// Maximum number of items that are opened per list.
 const MAX_OPENED: usize = 2;
-/// Members by which a list and an item show the same record.
+/// Members that must agree between a list item and its record.
 const NAMES: [&str; 5] = ["name", "title", "label", "email", "id"];
 
-/// Something that should hold in a world and does not.
+/// An expectation of a world that does not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// A clause for people: `what it deletes still opens`.
+    /// A clause for people. Example: `what it deletes still opens`.
     pub what: &'static str,
-    /// The APIs that it is about, by their places in the world.
+    /// Indexes of the APIs involved, in the order of the world.
     pub apis: Vec<usize>,
 }
 
-/// Plays a world from its first records. The same world gives the same failures, in the same order.
+/// Plays a world from its initial records. The same world gives the same failures in the same order.
 #[must_use]
 pub fn play(base: &Arc<Base>) -> Vec<Failure> {
     let world = base.world();
@@ -58,7 +58,7 @@ pub fn play(base: &Arc<Base>) -> Vec<Failure> {
     player.failures
 }
 
-/// Arguments of a call, by parameter.
+/// Arguments of a call, by parameter name.
 type Arguments = Map<String, Json>;
 
 struct Player<'w> {
@@ -66,14 +66,14 @@ struct Player<'w> {
     apis: &'w [Api],
     zone: &'w Zone,
     values: Values,
-    /// The arguments and the body with which each API was read.
+    /// The arguments and the body of the first successful call of each API.
     opened: Vec<Option<(Arguments, Json)>>,
     failures: Vec<Failure>,
     calls: usize,
 }
 
 impl Player<'_> {
-    /// Calls an API, and returns the status and the body.
+    /// Calls an API and returns the status and the body.
     fn call(&mut self, session: Option<&mut Session>, api: usize, arguments: &Arguments) -> (u16, Json) {
         self.calls += 1;
         let call = Call { api: self.apis[api].name.to_string(), arguments: arguments.clone() };
@@ -98,7 +98,7 @@ impl Player<'_> {
         all
     }
 
-    /// Reads every GET operation with what others showed before.
+    /// Calls every GET operation with values that other replies showed.
     fn read(&mut self) {
         let gets = self.gets();
         for _ in 0..MAX_ROUNDS {
@@ -137,7 +137,7 @@ impl Player<'_> {
         }
     }
 
-    /// Ways to fill the parameters of an operation.
+    /// Returns ways to fill the path parameters of an operation.
     fn ways(&self, api: usize) -> Vec<Arguments> {
         let api = &self.apis[api];
         let mut ways = vec![(String::new(), Arguments::new())];
@@ -172,7 +172,7 @@ impl Player<'_> {
         ways.into_iter().map(complete).collect()
     }
 
-    /// A value of a parameter outside the path.
+    /// Returns a value for a parameter outside of the path.
     fn sample(&self, parameter: &Parameter) -> Json {
         let key = match &parameter.schema.kind {
             Type::Reference { resource, .. } => self.values.key_of(*resource),
@@ -198,7 +198,7 @@ impl Player<'_> {
         }
     }
 
-    /// The GET of what a path followed by a key names.
+    /// Returns the GET operation whose path is this path plus one parameter.
     fn item_of(&self, path: &str) -> Option<usize> {
         let is_item = |api: &Api| {
             let last = api.path.strip_prefix(path).and_then(|rest| rest.strip_prefix('/'));
@@ -208,7 +208,8 @@ impl Player<'_> {
         self.apis.iter().position(is_item)
     }
 
-    /// The GET of one record of the resource that an API lists, where its path is another than the list's.
+    /// Returns the GET operation of one record of a listed resource, if its path does not extend the list's
+    /// path.
     fn item_elsewhere(&self, list: usize) -> Option<usize> {
         let BehaviourKind::List(query) = &self.apis[list].behaviour.kind else { return None };
         let shows = |api: &Api| {
@@ -235,7 +236,8 @@ impl Player<'_> {
         }
     }
 
-    /// Returns true if an object of a list opens as itself. What it does not show of its path, the list's arguments tell.
+    /// Returns true if an object of a list opens as itself. Path parameters that the object lacks come from
+    /// the list's arguments.
     fn opens(&mut self, item: usize, list: &Arguments, object: &Object) -> bool {
         let path = self.apis[item].path.to_string();
         let Some((before, last)) = path.rsplit_once('/') else { return true };
@@ -261,7 +263,7 @@ impl Player<'_> {
         })
     }
 
-    /// Items below a parent name it.
+    /// Checks that list items below a parent refer to that parent.
     fn find_parents(&mut self) {
         for list in self.gets() {
             let Some((arguments, body)) = &self.opened[list] else { continue };
@@ -278,7 +280,7 @@ impl Player<'_> {
         }
     }
 
-    /// Makes, finds and removes records.
+    /// Creates, finds and deletes records.
     fn make(&mut self) {
         for create in 0..self.apis.len() {
             let api = &self.apis[create];
@@ -327,7 +329,7 @@ impl Player<'_> {
         }
     }
 
-    /// The members of a body that an operation takes.
+    /// Returns a sample request body of an operation.
     fn body(&self, api: usize) -> Arguments {
         let api = &self.apis[api];
         let Some((contract, schema)) =
@@ -359,7 +361,7 @@ impl Player<'_> {
     }
 }
 
-/// The argument that makes the pages of a list small, where it takes such a number.
+/// Returns the argument that limits a list's page to [`MAX_LISTED`] items, if the operation accepts it.
 fn limit_of(api: &Api) -> Option<(String, Json)> {
     let BehaviourKind::List(query) = &api.behaviour.kind else { return None };
     let limit = &api.parameters[query.page.as_ref()?.limit?.index()];
@@ -371,7 +373,7 @@ fn limit_of(api: &Api) -> Option<(String, Json)> {
     (fits && matches!(limit.schema.kind, Type::Integer)).then(|| (limit.name.to_string(), json!(MAX_LISTED)))
 }
 
-/// The values of a parameter that has only a few.
+/// Returns the first values of an enum parameter.
 fn listed_values(parameter: &Parameter) -> Option<Vec<Json>> {
     match &parameter.schema.kind {
         Type::Enum(values) => {
@@ -381,7 +383,7 @@ fn listed_values(parameter: &Parameter) -> Option<Vec<Json>> {
     }
 }
 
-/// The parameter of a segment of a path.
+/// Returns the parameter in a path segment.
 fn parameter_in(segment: &str) -> Option<&str> {
     let (_, rest) = segment.split_once('{')?;
     rest.split_once('}').map(|(name, _)| name)
@@ -395,14 +397,14 @@ fn text(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// A path with its values.
+/// Returns a path with its parameters replaced by values.
 fn filled(path: &str, arguments: &Arguments) -> String {
     let fill =
         |path: String, (name, value): (&String, &Json)| path.replace(&format!("{{{name}}}"), &text(value));
     arguments.iter().fold(path.to_owned(), fill)
 }
 
-/// Returns true if an item has the same names as its list gives it, where both show them.
+/// Returns true if an item has the same names as in its list, as far as both show them.
 fn is_same(object: &Object, body: &Json) -> bool {
     let inner =
         body.as_object().filter(|all| all.len() == 1).and_then(|all| all.values().next()?.as_object());

@@ -1,4 +1,4 @@
-//! Values that replies showed, for the arguments of later calls.
+//! Values from replies, for the arguments of later calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,32 +7,32 @@ use diorama_seeds::english::split_identifier;
 use diorama_seeds::model::ResourceId;
 use serde_json::{Map, Value as Json};
 
-/// Values kept of one name.
+/// Maximum number of values per name.
 const MAX_VALUES: usize = 6;
-/// Objects inside objects that are looked into.
+/// Maximum nesting of objects that are searched for values.
 const MAX_DEPTH: u32 = 6;
-/// Members that may be the key of what a list shows, after those that the parameter names.
+/// Members that may be the key of a list item, after those that the parameter names.
 const OTHER_KEYS: [&str; 7] = ["slug", "key", "name", "username", "login", "code", "token"];
 
 /// An object of a reply.
 pub(crate) type Object = Map<String, Json>;
 
-/// The values that replies showed so far.
+/// The values that replies have shown so far.
 #[derive(Default)]
 pub(crate) struct Values {
-    /// By path with its values, the objects that were listed there.
+    /// The listed objects, by path with its values.
     listed: HashMap<String, Vec<Object>>,
-    /// By normal name of a member, its values.
+    /// The values of members, by normalised name.
     by_name: HashMap<String, Vec<Json>>,
     seen: HashSet<(String, String)>,
-    /// By normal name of a parameter, what callers are given for it.
+    /// The values that callers know from the start, by normalised parameter name.
     given: HashMap<String, Json>,
-    /// Keys of records that lists showed.
+    /// One key per resource, from lists.
     keys: HashMap<ResourceId, Json>,
 }
 
 impl Values {
-    /// Takes in a reply.
+    /// Records the values of a reply.
     pub(crate) fn learn(&mut self, path: &str, body: &Json) {
         if let Some(items) = objects(body) {
             self.listed
@@ -42,7 +42,7 @@ impl Values {
         self.learn_members(body, 0);
     }
 
-    /// Takes in the first record that a list of a resource shows, by the normal name of its key.
+    /// Records the key of the first record in a list of a resource. `key` is its normalised name.
     pub(crate) fn learn_key(&mut self, resource: ResourceId, key: &str, body: &Json) {
         let shown =
             objects(body).unwrap_or_default().into_iter().find_map(|item| find_member(item, key).cloned());
@@ -51,17 +51,17 @@ impl Values {
         }
     }
 
-    /// The key of a record of a resource.
+    /// Returns a key of a resource.
     pub(crate) fn key_of(&self, resource: ResourceId) -> Option<&Json> {
         self.keys.get(&resource)
     }
 
-    /// Takes in a value that callers are given.
+    /// Records a value that callers know from the start.
     pub(crate) fn give(&mut self, name: &str, value: Json) {
         self.given.insert(normalise(name), value);
     }
 
-    /// Takes in a value under a name.
+    /// Records a value under a name.
     pub(crate) fn tell(&mut self, name: &str, value: &Json) {
         if value.is_string() || value.is_i64() || value.is_u64() {
             let name = normalise(name);
@@ -77,7 +77,7 @@ impl Values {
             Json::Object(members) if depth < MAX_DEPTH => {
                 for (name, value) in members {
                     self.tell(name, value);
-                    // The id inside an owner is the owner's.
+                    // An id inside an owner object is the owner's id.
                     let id = value.as_object().and_then(|inner| inner.iter().find(|(name, _)| is_id(name)));
                     if let Some((_, id)) = id {
                         self.tell(&format!("{}id", noun(name)), id);
@@ -92,7 +92,8 @@ impl Values {
         }
     }
 
-    /// Values for a parameter that follows a path: keys of what is listed there, then values of its name.
+    /// Returns values for a parameter after a path: keys of the objects listed there, then values of its
+    /// name.
     pub(crate) fn candidates(&self, before: &str, parameter: &str) -> Vec<Json> {
         let name = normalise(parameter);
         if let Some(given) = self.given.get(&name) {
@@ -111,7 +112,7 @@ impl Values {
         found
     }
 
-    /// Any value of a name.
+    /// Returns any value of a name.
     pub(crate) fn named(&self, name: &str) -> Option<&Json> {
         let name = normalise(name);
         let shown = || self.by_name.get(&name).and_then(|values| values.first());
@@ -119,7 +120,7 @@ impl Values {
     }
 }
 
-/// A name as names are compared: the plain one, and the whole where no letter of it is ASCII.
+/// Returns a name in the form for comparisons: the plain one, or the whole name if it has no ASCII letter.
 pub(crate) fn normalise(name: &str) -> String {
     let plain = plain(name);
     if plain.is_empty() { name.to_owned() } else { plain }
@@ -129,7 +130,7 @@ fn is_id(name: &str) -> bool {
     KEYS.contains(&&*plain(name))
 }
 
-/// The objects that a reply lists: its own items, or those of the first member that has some.
+/// Returns the objects that a reply lists: its own items, or those of its first non-empty list member.
 pub(crate) fn objects(body: &Json) -> Option<Vec<&Object>> {
     let all = |items: &'_ [Json]| items.iter().all(Json::is_object);
     match body {
@@ -144,13 +145,14 @@ pub(crate) fn objects(body: &Json) -> Option<Vec<&Object>> {
     }
 }
 
-/// The value of the first member with a normal name that is not null.
+/// Returns the first non-null member with a normalised name.
 pub(crate) fn find_member<'o>(object: &'o Object, wanted: &str) -> Option<&'o Json> {
     let is_wanted = |(name, value): &(&String, &Json)| normalise(name) == wanted && !value.is_null();
     object.iter().find(is_wanted).map(|(_, value)| value)
 }
 
-/// The value of an object for another part of its address: its member of that name, or the key of what that member shows.
+/// Returns the value of an object for another part of its address: the member with that name, or that
+/// member's key.
 pub(crate) fn part_of_key(object: &Object, parameter: &str) -> Option<Json> {
     let member = find_member(object, &normalise(parameter))?;
     match member.as_object() {
@@ -159,11 +161,11 @@ pub(crate) fn part_of_key(object: &Object, parameter: &str) -> Option<Json> {
     }
 }
 
-/// The values of an object that a path's parameter may take for its key, the likeliest first.
+/// Returns the values of an object that a path parameter may use as its key, the likeliest first.
 pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     let (stem, ending) = key_name(parameter).unwrap_or_else(|| (noun(parameter), "id"));
     let last = before.rsplit('/').next().map(noun).unwrap_or_default();
-    // The last word of a name may be what the document calls keys: `gid` of `task_gid`.
+    // The last word of the parameter may be the document's word for keys. Example: `gid` of `task_gid`.
     let said = split_identifier(parameter);
     let own = said.last().filter(|_| said.len() > 1).cloned().unwrap_or_default();
     let mut names = vec![normalise(parameter), own, ending.to_owned()];
@@ -171,7 +173,7 @@ pub(crate) fn keys(item: &Object, before: &str, parameter: &str) -> Vec<Json> {
     names.extend(KEYS.map(str::to_owned));
     names.extend([format!("{stem}id"), format!("{last}id")]);
     names.extend(OTHER_KEYS.map(str::to_owned));
-    // A member without a name is no key.
+    // An empty name matches no member.
     names.retain(|name| !name.is_empty());
     let is_key = |value: &&Json| {
         value.is_i64() || value.is_u64() || value.as_str().is_some_and(|text| !text.is_empty())

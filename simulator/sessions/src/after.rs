@@ -1,4 +1,4 @@
-//! The work left once a reply is made: wait for the disk, wait as a fault asks, or lose the reply.
+//! The steps between a reply and its sending: wait for the disk, wait as a fault demands, or lose the reply.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,15 +8,15 @@ use tokio::sync::oneshot;
 use super::problem::{Kind, Problem};
 use diorama_engine::fault::{Fired, Kind as FaultKind};
 
-/// The steps before a reply leaves.
+/// The steps before a reply is sent.
 #[derive(Clone, Default)]
 pub struct After {
-    /// How long it is held back.
+    /// The delay that faults demand.
     delay: Duration,
-    /// True if the caller never gets it.
+    /// True if a fault loses the reply.
     dropped: bool,
     retry_after: Option<u32>,
-    /// The events that have to be on the disk first.
+    /// The events that must reach the disk first.
     saved: Vec<Saved>,
 }
 
@@ -24,10 +24,10 @@ pub struct After {
 #[derive(Clone)]
 pub(crate) struct Saved(Arc<Mutex<Option<Told>>>);
 
-/// The flusher's report of an event.
+/// Receives the flusher's report of an event.
 type Told = oneshot::Receiver<Persisted>;
 
-/// The outcome of writing events to the disk: all that waited together fail together.
+/// The result of writing events to the disk. All events of one flush fail together.
 pub(crate) type Persisted = Result<(), String>;
 
 impl Saved {
@@ -50,7 +50,7 @@ impl Saved {
 }
 
 impl After {
-    /// Returns the steps that faults and an event ask for.
+    /// Returns the steps that faults and an event require.
     pub(crate) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
         Self {
             delay: Duration::from_millis(faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0)),
@@ -60,39 +60,41 @@ impl After {
         }
     }
 
-    /// Returns the steps that an event asks for.
+    /// Returns the steps that an event requires.
     pub(crate) fn saving(saved: Option<Saved>) -> Self {
         Self { saved: saved.into_iter().collect(), ..Self::default() }
     }
 
-    /// Returns true if the reply may leave at once.
+    /// Returns true if the reply can be sent at once.
     #[must_use]
     pub fn is_done(&self) -> bool {
         !self.dropped && self.saved.is_empty() && self.delay.is_zero()
     }
 
-    /// Seconds after which to ask again.
+    /// Returns the seconds after which the caller should retry.
     #[must_use]
     pub const fn retry_after(&self) -> Option<u32> {
         self.retry_after
     }
 
-    /// Returns true if the caller never gets the reply, and takes that step off.
+    /// Returns true if a fault loses the reply, and clears that step.
     #[must_use]
     pub const fn take_dropped(&mut self) -> bool {
         std::mem::replace(&mut self.dropped, false)
     }
 
-    /// Adds the steps of another call of the same reply, which says itself when to ask again.
+    /// Adds the steps of another call with the same reply. Its `retry_after` is left out, because the body
+    /// has it.
     pub fn join(&mut self, other: Self) {
         self.delay = self.delay.max(other.delay);
         self.saved.extend(other.saved);
     }
 
-    /// Waits until the reply may leave.
+    /// Waits until the reply can be sent.
     ///
     /// # Errors
-    /// [`Kind::Failed`] where the disk does not confirm an event, [`Kind::ReplyLost`] where a fault loses the reply.
+    /// [`Kind::Failed`] if the disk does not confirm an event. [`Kind::ReplyLost`] if a fault loses the
+    /// reply.
     pub async fn settle(self) -> Result<(), Problem> {
         for saved in self.saved {
             saved.wait().await?;

@@ -1,13 +1,14 @@
-//! Work that takes longer than a thread of the runtime may be held.
+//! Blocking work, which must not run on the threads of the async runtime.
 
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::problem::{Kind, Problem};
 
-/// Does work on a thread of its own.
+/// Runs work on a thread of its own.
 ///
 /// # Errors
-/// The work's own, [`Kind::Failed`] where it panics, and [`Kind::Unavailable`] where the server ends before it has begun.
+/// The work's own errors. [`Kind::Failed`] if it panics. [`Kind::Unavailable`] if the server ends before it
+/// starts.
 pub async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Problem> {

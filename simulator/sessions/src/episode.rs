@@ -1,4 +1,4 @@
-//! An episode: the user's turns, the ends of its goals, and the grade at its end.
+//! Episodes: the messages to the user, the ends of goals, and the final grade.
 
 use std::sync::Arc;
 
@@ -21,16 +21,16 @@ use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
 use diorama_user::Scene;
 use diorama_user::conversation::{Exchange, Given};
 
-/// Calls after which progress is judged, at most.
+/// Maximum number of calls after which progress is judged.
 const MAX_PROGRESS: usize = 200;
-/// Messages of an episode, at most.
+/// Maximum number of messages in an episode.
 const MAX_EXCHANGES: usize = 1_000;
 
 impl Sessions {
-    /// Ends the episode and grades it. Once graded, the grade is repeated.
+    /// Ends the episode and grades it. Later calls return the same grade.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] without a task, [`Kind::Failed`] where its checks do not fit its world.
+    /// [`Kind::Conflict`] without a task. [`Kind::Failed`] if its checks do not fit its world.
     pub fn grade(&self, live: &mut Live) -> Result<(GradeReply, After), Problem> {
         if let Some(grade) = &live.grade {
             return Ok((grade.clone(), After::default()));
@@ -61,7 +61,7 @@ impl Sessions {
         self.keep_grade(live, shown)
     }
 
-    /// Keeps the grade of an episode, which has ended with it.
+    /// Stores the grade of an episode.
     fn keep_grade(&self, live: &mut Live, grade: GradeReply) -> Result<(GradeReply, After), Problem> {
         let saved = self.note(live, &Event::Graded(grade.clone()))?;
         self.metrics.graded(grade.success);
@@ -69,8 +69,8 @@ impl Sessions {
         Ok((grade, After::saving(saved)))
     }
 
-    /// Carries out a call of a tool of the conversation: status, body, and the steps that are left. None where the call is
-    /// one of the world's own APIs.
+    /// Runs a conversation tool: returns its status, its body and the remaining steps. Returns none if the
+    /// call is for an API of the world.
     pub(crate) fn converse(&self, live: &mut Live, call: &Call) -> Option<(u16, Json, After)> {
         let replied = match &*call.api {
             FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end_goal(live, end)),
@@ -90,11 +90,11 @@ impl Sessions {
         })
     }
 
-    /// Ends the open goal with its outcome; the user's next words open another.
+    /// Ends the open goal with an outcome. The user's next message opens another goal.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] once the episode has ended, [`Kind::Invalid`] where the end does not fit the goal's schema: it may be tried
-    /// again.
+    /// [`Kind::Conflict`] after the episode has ended. [`Kind::Invalid`] if the end does not fit the goal's
+    /// schema; the agent may try again.
     pub fn end_goal(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
         let task = live.task()?;
         live.takes_calls(&self.settings, &self.scale)?;
@@ -106,10 +106,10 @@ impl Sessions {
         self.exchange(live, &task, (&message, given), &log)
     }
 
-    /// Has the user answer a message.
+    /// Sends a message to the user and returns the answer.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] once the episode has ended, or without a task.
+    /// [`Kind::Conflict`] after the episode has ended, or without a task.
     pub fn hear(&self, live: &mut Live, said: &str) -> Result<(MessageReply, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = live.task()?;
@@ -117,10 +117,11 @@ impl Sessions {
         self.exchange(live, &task, (said, Given::default()), &log)
     }
 
-    /// Has the user answer to calls that they are asked to confirm.
+    /// Asks the user to confirm calls and returns the answer.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] once the episode has ended, or where no rule asks for a yes, [`Kind::Invalid`] without calls or with too many.
+    /// [`Kind::Conflict`] after the episode has ended, or if no rule requires consent. [`Kind::Invalid`]
+    /// without calls or with too many.
     pub fn confirm(&self, live: &mut Live, asked: &Confirmation) -> Result<(MessageReply, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = live.task()?;
@@ -140,7 +141,7 @@ impl Sessions {
         self.keep_exchange(live, exchange, shown)
     }
 
-    /// Has the user answer a message, which may end the open goal.
+    /// Sends a message to the user, whose answer may end the open goal.
     fn exchange(
         &self,
         live: &mut Live,
@@ -152,7 +153,7 @@ impl Sessions {
         let scene = Scene { log, base: &live.world.base, clock: live.session.state().clock() };
         let exchange = live.said.hear(&task.script, said, given, scene);
         let done = exchange.progress.over;
-        // Another goal has opened, which asks for other facts.
+        // The next goal asks for other facts, so its `finish` tool differs.
         let opened = exchange.ends && !done && live.finishes();
         let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
         let shown = MessageReply { content: exchange.answer.clone(), done, finish };
@@ -173,7 +174,7 @@ impl Sessions {
     }
 }
 
-/// Refuses a message where the session has had as many as it may.
+/// Refuses a message if the session has reached its limit of messages.
 fn check_room(live: &Live) -> Result<(), Problem> {
     if live.said.exchanges().len() < MAX_EXCHANGES {
         return Ok(());
@@ -182,7 +183,7 @@ fn check_room(live: &Live) -> Result<(), Problem> {
     Err(Problem::new(Kind::TooMany, detail).with("limit", MAX_EXCHANGES as u64))
 }
 
-/// The arguments of a tool of the conversation as its own type.
+/// Parses the arguments of a conversation tool.
 fn read_arguments<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     let read = T::deserialize(Json::Object(call.arguments.clone()));
     read.map_err(|error| {
@@ -193,7 +194,7 @@ fn read_arguments<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     })
 }
 
-/// The verdicts on the records after each call: how far the episode got, and when.
+/// Returns the verdicts on changes after each call.
 fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
     let steps = prepared.progress(attempt, MAX_PROGRESS).into_iter().zip(attempt.log).enumerate();
     let shown = steps.map(|(position, (Progress { change, damage }, entry))| {
@@ -208,7 +209,7 @@ fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
     shown.collect()
 }
 
-/// The reply of a graded episode; `cause` is what excludes it.
+/// Builds the reply of a graded episode. `cause` is the reason for its exclusion.
 fn grade_reply(grade: Grade, log: &[Arc<LogEntry>], progress: Vec<Json>, cause: Option<Cause>) -> GradeReply {
     let hindering = log.iter().enumerate().flat_map(|(call, entry)| {
         let hinders = entry.faults.iter().filter(|fault| fault.kind.hinders());

@@ -1,8 +1,7 @@
-//! The sessions of a server as other protocols in the same process need them: an episode begins, calls are made, it is graded,
-//! it ends.
+//! Episodes for other protocols in the same process: open, call, grade and close them.
 //!
-//! Owns which thread does the work and what a caller waits for. What a call does, and whether a task is solved, is decided
-//! where the server's own routes decide it: there is one store of sessions and one grader.
+//! Owns the choice of threads and the waiting for replies. The server's own routes share the session store
+//! and the grader, so both decide alike.
 
 use std::sync::{Arc, MutexGuard};
 use std::thread::available_parallelism;
@@ -26,8 +25,8 @@ use super::sessions::Sessions;
 use super::tasks::TaskSource;
 use diorama_engine::tools::TOOL_SEARCHER;
 
-/// Episodes that are set up at a time, for each processor: their worlds may have to be read, and a grade never waits for
-/// threads that set up others.
+/// Episodes set up at a time, per processor. Their worlds may have to be read. The limit keeps threads free
+/// for grades.
 const SETUPS_PER_PROCESSOR: usize = 4;
 
 /// The episodes of a server.
@@ -37,56 +36,56 @@ pub struct Episodes {
     setups: Arc<Semaphore>,
 }
 
-/// What an episode begins with.
+/// The parameters of a new episode.
 #[derive(Clone, Debug, Default)]
 pub struct NewEpisode {
     /// The id of its task.
     pub task: String,
-    /// The seed of its session; the task's own without it.
+    /// The seed of its session. If none, the task's own.
     pub seed: Option<u64>,
-    /// Rules of the faults that it meets.
+    /// The rules of injected faults.
     pub faults: Vec<Json>,
-    /// The name that its caller knows it by: the same name with the same `request` gives the same episode again.
+    /// The caller's name for it. The same name with the same `request` returns the same episode.
     pub key: Option<SessionKey>,
-    /// The request that asks for it, as it reads.
+    /// The request that asks for it, as bytes.
     pub request: Vec<u8>,
-    /// How long it lives when nobody asks for it, in seconds; 0 is for ever.
+    /// Seconds without a request until it is closed. 0 means never.
     pub lease_seconds: u64,
 }
 
-/// The prompt of a task: nothing of how it is solved.
+/// The prompt of a task. It reveals nothing about the solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
     /// The task's id.
     pub task: String,
     /// The system message.
     pub system: String,
-    /// The user's first words.
+    /// The user's first message.
     pub user: String,
 }
 
 /// The reply to a call by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Called {
-    /// The status, as HTTP has it.
+    /// The HTTP status.
     pub status: u16,
     /// The body, as JSON.
     pub body: String,
-    /// True if the user has nothing more to say: the episode can be graded.
+    /// True if the user has nothing more to say, so that the episode can be graded.
     pub over: bool,
 }
 
-/// How many sessions there are, and how many there may be.
+/// The number of sessions and its limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capacity {
-    /// Sessions now.
+    /// Current number of sessions.
     pub active: usize,
-    /// Sessions at most.
+    /// Maximum number of sessions.
     pub most: usize,
 }
 
 impl Episodes {
-    /// The episodes of a server.
+    /// Makes the episodes of a server.
     #[must_use]
     pub fn new(sessions: &Arc<Sessions>) -> Self {
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
@@ -96,35 +95,35 @@ impl Episodes {
         }
     }
 
-    /// The tasks that episodes can be of.
+    /// Returns the source of tasks.
     #[must_use]
     pub fn tasks(&self) -> Option<&dyn TaskSource> {
         self.sessions.tasks()
     }
 
-    /// How many sessions there are, and how many there may be.
+    /// Returns the number of sessions and its limit.
     #[must_use]
     pub fn capacity(&self) -> Capacity {
         Capacity { active: self.sessions.count(), most: self.sessions.most() }
     }
 
-    /// The id of the episode that a caller knows by this name.
+    /// Returns the id of the episode with the caller's name.
     #[must_use]
     pub fn named(&self, key: &SessionKey) -> Option<String> {
         self.sessions.named(key)
     }
 
-    /// Whether there is such an episode. Its lease begins anew.
+    /// Returns true if the episode exists. Renews its lease.
     #[must_use]
     pub fn is_live(&self, id: &str) -> bool {
         self.sessions.get(id).is_ok()
     }
 
-    /// Begins an episode and gives its id.
+    /// Opens an episode and returns its id.
     ///
     /// # Errors
-    /// 422 where there is no such task or a fault is no rule, 429 where the server has no place for it, 503 where nothing can be
-    /// written down.
+    /// 422 for an unknown task or a malformed fault. 429 if the server is full. 503 if the state folder
+    /// cannot be written.
     pub async fn open(&self, new: NewEpisode) -> Result<String, Problem> {
         let NewEpisode { task, seed, faults, key, request, lease_seconds } = new;
         let creation = key.map(|key| Creation::named(key, &request));
@@ -138,10 +137,10 @@ impl Episodes {
         self.set_up(move |sessions| sessions.create(asked, creation.as_ref())).await
     }
 
-    /// Begins an episode where another one is, or was after so many calls, and gives its id.
+    /// Forks an episode, now or after `at` calls, and returns the id of the fork.
     ///
     /// # Errors
-    /// As [`Episodes::open`]; 404 without that episode.
+    /// As [`Episodes::open`]. 404 if the episode does not exist.
     pub async fn fork(
         &self,
         from: &str,
@@ -155,29 +154,31 @@ impl Episodes {
         self.set_up(move |sessions| sessions.fork(slot.lock(), &asked, creation.as_ref())).await
     }
 
-    /// The prompt of an episode's task.
+    /// Returns the prompt of an episode's task.
     ///
     /// # Errors
-    /// 404 without such an episode.
+    /// 404 if the episode does not exist.
     pub async fn prompt(&self, id: &str) -> Result<Prompt, Problem> {
         let task = self.look(id, Live::task).await?;
         let (id, system, user) = (task.id.clone(), task.system.clone(), task.script.opening().to_owned());
         Ok(Prompt { task: id, system, user })
     }
 
-    /// The tools that an episode's agent may call now, in OpenAI's function format: APIs that are visible, and those of the
-    /// conversation.
+    /// Returns the tools that the agent may call now, in OpenAI's function format: visible APIs and
+    /// conversation tools.
     ///
     /// # Errors
-    /// 404 without such an episode.
+    /// 404 if the episode does not exist.
     pub async fn tools(&self, id: &str) -> Result<Vec<Json>, Problem> {
         self.look(id, |live| Ok(tools_of(live))).await
     }
 
-    /// Makes a call by name: of an API, of the search, or of a tool of the conversation. What the world refuses is a reply.
+    /// Makes a call by name: to an API, to the tool search, or to a conversation tool. A refusal by the world
+    /// is a reply, not an error.
     ///
     /// # Errors
-    /// 404 without such an episode, 409 after its grade, 429 at a cap, 504 where a fault loses the reply.
+    /// 404 if the episode does not exist. 409 after its grade. 429 at a limit. 504 if a fault loses the
+    /// reply.
     pub async fn call(&self, id: &str, name: &str, arguments: Map<String, Json>) -> Result<Called, Problem> {
         let call = Call { api: name.to_owned(), arguments };
         let (called, after) = self.sessions.call(self.slot(id)?, call, called).await?;
@@ -185,36 +186,36 @@ impl Episodes {
         Ok(called)
     }
 
-    /// Whether the episode's world has an API of this name, or the name is that of another tool.
+    /// Returns true if the name is an API of the episode's world, or another tool.
     ///
     /// # Errors
-    /// 404 without such an episode.
+    /// 404 if the episode does not exist.
     pub fn has_tool(&self, id: &str, name: &str) -> Result<bool, Problem> {
         let slot = self.slot(id)?;
         let known = name == TOOL_SEARCHER || slot.speaks(name) || slot.world.base.api_named(name).is_some();
         Ok(known)
     }
 
-    /// How many steps the episode's agent has taken: calls of APIs, words to the user, and endings of goals.
+    /// Counts the agent's steps: API calls, messages to the user, and ends of goals.
     ///
     /// # Errors
-    /// 404 without such an episode.
+    /// 404 if the episode does not exist.
     pub async fn steps(&self, id: &str) -> Result<usize, Problem> {
         self.look(id, |live| Ok(live.session.calls() + live.said.exchanges().len())).await
     }
 
-    /// Returns true if the user has nothing more to say, or the episode is graded.
+    /// Returns true if the user has nothing more to say, or the episode has a grade.
     ///
     /// # Errors
-    /// 404 without such an episode.
+    /// 404 if the episode does not exist.
     pub async fn is_over(&self, id: &str) -> Result<bool, Problem> {
         self.look(id, |live| Ok(live.grade.is_some() || live.said.is_over())).await
     }
 
-    /// Ends the episode, and grades it. Once graded, the grade is repeated.
+    /// Ends the episode and grades it. Later calls return the same grade.
     ///
     /// # Errors
-    /// 404 without such an episode, 500 where the task's checks do not fit its world.
+    /// 404 if the episode does not exist. 500 if the task's checks do not fit its world.
     pub async fn grade(&self, id: &str) -> Result<GradeReply, Problem> {
         let (slot, sessions) = (self.slot(id)?, Arc::clone(&self.sessions));
         let (grade, after) = run_blocking(move || sessions.grade(&mut *slot.enter()?)).await?;
@@ -222,10 +223,10 @@ impl Episodes {
         Ok(grade)
     }
 
-    /// Ends the episode and frees what it holds. True if it was there: ending twice is no error.
+    /// Closes the episode and frees its memory. Returns false if it did not exist.
     ///
     /// # Errors
-    /// 503 where its end cannot be written down.
+    /// 503 if the state folder cannot be written.
     pub async fn close(&self, id: &str) -> Result<bool, Problem> {
         let Some(slot) = self.sessions.peek(id) else { return Ok(false) };
         let sessions = Arc::clone(&self.sessions);
@@ -236,7 +237,7 @@ impl Episodes {
         }
     }
 
-    /// Looks at an episode: at once where nobody else is at its session, else on another thread, which waits.
+    /// Reads an episode on this thread if its session is free, else on a thread that can wait.
     async fn look<T: Send + 'static>(
         &self,
         id: &str,
@@ -254,7 +255,7 @@ impl Episodes {
         self.sessions.get(id)
     }
 
-    /// Makes a session on a thread of its own, of which few make sessions.
+    /// Makes a session on a thread of its own. [`SETUPS_PER_PROCESSOR`] bounds these threads.
     async fn set_up(
         &self,
         make: impl FnOnce(&Sessions) -> Result<(Vec<Arc<Slot>>, After), Problem> + Send + 'static,
@@ -274,7 +275,7 @@ impl Episodes {
 }
 
 impl Slot {
-    /// Returns true if a name is that of a tool of the conversation, and of no API of the world.
+    /// Returns true if a name is a conversation tool and no API of the world.
     #[must_use]
     pub fn speaks(&self, name: &str) -> bool {
         let own = |tool: &str| name == tool && self.world.base.api_named(tool).is_none();
@@ -283,11 +284,12 @@ impl Slot {
 }
 
 impl Sessions {
-    /// Makes a call of an API or of a tool of the conversation, and reads its reply off with `show`. A call of microseconds is made
-    /// at once; where another is at the session, the API is slow, or the user is to answer, another thread waits.
+    /// Calls an API or a conversation tool, and reads its reply with `show`. Fast calls run on this thread.
+    /// If the session is busy, the API is slow or the user answers, another thread waits.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] where the session is gone, [`Kind::Conflict`] once the episode has ended, [`Kind::TooMany`] at a cap.
+    /// [`Kind::NotFound`] if the session is gone. [`Kind::Conflict`] after the episode has ended.
+    /// [`Kind::TooMany`] at a limit.
     pub async fn call<T: Send + 'static>(
         self: &Arc<Self>,
         slot: Arc<Slot>,
@@ -318,13 +320,13 @@ impl Sessions {
     }
 }
 
-/// The reply to a call by name.
+/// Returns the reply to a call by name.
 fn called(made: &NamedCall, live: &Live) -> Called {
     let body = made.body_text(&live.world.world().zone);
     Called { status: made.status(), body, over: live.said.is_over() }
 }
 
-/// The tools that a session's agent may call now.
+/// Returns the tools that a session's agent may call now.
 fn tools_of(live: &Live) -> Vec<Json> {
     let base = &live.world.base;
     let visible: Vec<ApiId> = live.session.visible().collect();

@@ -1,8 +1,9 @@
-//! Sessions of worlds: they begin, take calls and words, are graded, part and end; and the journal that lets them survive a restart.
+//! Sessions of worlds: creates, calls, forks, grades and ends them, and journals them so that they survive a
+//! restart.
 //!
-//! Owns who may do what to a session and when, and what is written down of it. It knows nothing of HTTP: what a call does is the
-//! engine's, what a user answers is the user simulator's, whether a task is solved is the grader's. Protocols
-//! translate their requests into calls of [`Sessions`] or [`Episodes`].
+//! Owns the permissions and the journal of a session. It knows nothing of HTTP. The engine executes calls,
+//! the user simulator answers messages, and the grader judges tasks. Protocols translate their requests into
+//! calls of [`Sessions`] or [`Episodes`].
 
 mod after;
 mod blocking;

@@ -1,4 +1,4 @@
-//! A session that is served: the engine's session, its task, what was said, and what it holds.
+//! Owns the live session: the engine's session, its task, its messages and its memory use.
 
 use std::sync::Arc;
 
@@ -14,49 +14,49 @@ use super::worlds::Ready;
 use diorama_engine::session::Session;
 use diorama_user::conversation::Conversation;
 
-/// Bytes of a session that takes part in requests without a thread of its own.
+/// A request works on sessions up to this many bytes without a thread of its own.
 const MAX_LITTLE_BYTES: u64 = 64 << 10;
 
-/// A session that is served.
+/// A live session.
 pub struct Live {
     /// Its id.
     pub id: String,
-    /// The request that made it, where that had a key.
+    /// The request that made it, if it had a key.
     pub(crate) creation: Option<Arc<Creation>>,
-    /// Opens the admin API for this session alone.
+    /// Opens the admin API for this session only.
     pub token: String,
     /// The world.
     pub world: Arc<Ready>,
     /// The engine's session.
     pub session: Session,
-    /// Its task, where it has one.
+    /// Its task, if it has one.
     pub task: Option<Arc<TaskSpec>>,
-    /// The messages of assistant and user.
+    /// The messages between assistant and user.
     pub said: Conversation,
-    /// The result, once the episode has ended.
+    /// The grade, after the episode has ended.
     pub grade: Option<GradeReply>,
-    /// How long it lives when nobody asks for it; 0 is for ever.
+    /// Milliseconds without a request until the session is closed. 0 means never.
     pub lease_ms: u64,
-    /// The name of the events in the store that it shares with the sessions it parted from.
+    /// The name of the events that it shares with other forks in the store.
     pub(crate) prefix: Option<String>,
-    /// The number of its next event in the store.
+    /// Number of its next event in the store.
     pub(crate) next_event: u64,
-    /// The number of the next event when the last snapshot was taken.
+    /// Number of the next event when the last snapshot was taken.
     pub(crate) snapshot_event: u64,
-    /// How many of the session's calls are written down, where there is a store.
+    /// Number of its calls that the store has.
     pub(crate) calls_written: usize,
-    /// Bytes that it holds in memory.
+    /// Bytes that it uses in memory.
     weight: Weight,
-    /// How much of that was said.
+    /// Bytes of these that its messages use.
     said_bytes: u64,
-    /// True if it was deleted while a request waited for it.
+    /// True if the session was deleted while a request waited for it.
     pub(crate) gone: bool,
-    /// The second of the last call, and the calls in it.
+    /// The second of the last call, and the number of calls in that second.
     window: (u64, u32),
 }
 
 impl Live {
-    /// A session without an id and a token yet.
+    /// Makes a session without id and token.
     pub(crate) fn new(
         world: Arc<Ready>,
         session: Session,
@@ -85,14 +85,14 @@ impl Live {
         }
     }
 
-    /// The same session with an id of a node and a token of its own.
+    /// Returns the session with a new token and a new id on a node.
     pub(crate) fn identified(mut self, node: Option<&str>) -> Result<Self, Problem> {
         self.id = new_id(node).map_err(Problem::no_random)?;
         self.token = unguessable().map_err(Problem::no_random)?;
         Ok(self)
     }
 
-    /// Another session, without an id yet, that starts where this one is, or where it was after so many calls.
+    /// Returns a fork without an id. It starts at the current state, or at the state after `at` calls.
     pub(crate) fn fork(&mut self, at: Option<usize>) -> Result<Self, Problem> {
         let calls = self.session.calls();
         let at = at.unwrap_or(calls);
@@ -120,15 +120,15 @@ impl Live {
         (self.next_event, self.snapshot_event, self.calls_written) = (0, 0, 0);
     }
 
-    /// Returns true if the events in the store lead to where the session stands.
+    /// Returns true if the store has all calls of the session.
     pub(crate) fn is_written_down(&self) -> bool {
         self.calls_written == self.session.calls()
     }
 
-    /// The task.
+    /// Returns the session's task.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] without one.
+    /// [`Kind::Conflict`] without a task.
     pub fn task(&self) -> Result<Arc<TaskSpec>, Problem> {
         let none =
             || Problem::new(Kind::Conflict, "the session has no task; create one with {\"task\": ...}");
@@ -140,7 +140,7 @@ impl Live {
         if self.gone { Err(no_session(&self.id)) } else { Ok(()) }
     }
 
-    /// Refuses what an episode that has ended, or a session with too long a log, does not take.
+    /// Refuses calls after the episode's end, after deletion, and at the limits on sessions.
     pub(crate) fn takes_calls(&self, settings: &Settings, scale: &Scale) -> Result<(), Problem> {
         self.check_present()?;
         if self.grade.is_some() {
@@ -182,23 +182,23 @@ impl Live {
         Ok(())
     }
 
-    /// Returns true if the session holds so little that it is copied and put back in microseconds.
+    /// Returns true if the session is small enough to be copied and restored in microseconds.
     pub(crate) fn holds_little(&self) -> bool {
         self.weight.bytes() <= MAX_LITTLE_BYTES
     }
 
-    /// Weighs the session again, after a call.
+    /// Updates the memory use after a call.
     pub(crate) fn weigh(&mut self) {
         self.weight.set(self.session.bytes() + self.said_bytes);
     }
 
-    /// Weighs the session again, after something was said.
+    /// Updates the memory use after a message.
     pub(crate) fn weigh_all(&mut self) {
         self.said_bytes = self.said.bytes();
         self.weigh();
     }
 
-    /// Refuses a call that comes too soon after others.
+    /// Refuses a call that exceeds the limit per second.
     pub(crate) fn takes_one_now(&mut self, most: u32, now_ms: u64) -> Result<(), Problem> {
         let second = now_ms / 1_000;
         let count = if self.window.0 == second { self.window.1.saturating_add(1) } else { 1 };

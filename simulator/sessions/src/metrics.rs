@@ -1,4 +1,4 @@
-//! Counts of what a server does, in Prometheus' text format.
+//! Metrics: counters of a server, in Prometheus' text format.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::weight::Scale;
 use diorama_engine::fault::Kind;
 
-/// Counters since the start.
+/// Counters since the start of the server.
 #[derive(Debug, Default)]
 pub struct Metrics {
     created: AtomicU64,
@@ -17,7 +17,7 @@ pub struct Metrics {
     calls: [AtomicU64; 6],
     /// Requests by the first digit of their response's status.
     responses: [AtomicU64; 6],
-    /// Faults that fired, by kind.
+    /// Injected faults, by kind.
     faults: [AtomicU64; KINDS.len()],
 }
 
@@ -55,7 +55,7 @@ impl Metrics {
         self.calls[class(status)].fetch_add(1, Relaxed);
     }
 
-    /// Counts a response of this status.
+    /// Counts a response with this status.
     pub fn answered(&self, status: u16) {
         self.responses[class(status)].fetch_add(1, Relaxed);
     }
@@ -65,7 +65,7 @@ impl Metrics {
         self.solved.fetch_add(u64::from(success), Relaxed);
     }
 
-    /// Returns the counts as text; `live` is how many sessions there are.
+    /// Formats the metrics. `live` is the current number of sessions.
     #[must_use]
     pub fn text(&self, live: usize, scale: &Scale) -> String {
         let mut out = String::new();

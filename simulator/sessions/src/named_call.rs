@@ -1,4 +1,5 @@
-//! Calls by name, whichever way they came: of the world's APIs, and of the tools of the conversation (`finish`, `ask_user`, `confirm`).
+//! Calls by name from any protocol: to the world's APIs, and to the conversation tools (`finish`, `ask_user`,
+//! `confirm`).
 
 use std::sync::Arc;
 
@@ -12,25 +13,25 @@ use super::problem::Problem;
 use super::sessions::Sessions;
 use diorama_engine::session::LogEntry;
 
-/// The outcome of a call by name.
+/// The result of a call by name.
 pub struct NamedCall {
     reply: NamedReply,
-    /// The steps that are left.
+    /// The steps before the reply is sent.
     pub after: After,
 }
 
 enum NamedReply {
-    /// A world's reply, as the log has it.
+    /// The world's reply, from the log.
     World(Arc<LogEntry>),
-    /// The reply of a tool of the conversation.
+    /// The reply of a conversation tool.
     Conversation { status: u16, body: Json },
 }
 
 impl Sessions {
-    /// Makes a call of an API or of a tool of the conversation.
+    /// Calls an API or a conversation tool.
     ///
     /// # Errors
-    /// The problem of a call that was not made.
+    /// The problem of a call that was refused before it was made.
     pub fn call_by_name(&self, live: &mut Live, call: Call) -> Result<NamedCall, Problem> {
         if let Some((status, body, after)) = self.converse(live, &call) {
             return Ok(NamedCall { reply: NamedReply::Conversation { status, body }, after });
@@ -41,7 +42,7 @@ impl Sessions {
 }
 
 impl NamedCall {
-    /// The status, as HTTP has it.
+    /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
         match &self.reply {
@@ -50,7 +51,7 @@ impl NamedCall {
         }
     }
 
-    /// Returns true if the call did what it was to do.
+    /// Returns true for a status from 200 to 299.
     #[must_use]
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status())
@@ -64,7 +65,7 @@ impl NamedCall {
         }
     }
 
-    /// The body as JSON text.
+    /// Returns the body as JSON text.
     #[must_use]
     pub fn body_text(&self, zone: &Zone) -> String {
         let mut text = String::with_capacity(1_024);
@@ -72,7 +73,7 @@ impl NamedCall {
         text
     }
 
-    /// The body as a tree, where it is an object.
+    /// Returns the body as a JSON value, if it is an object.
     #[must_use]
     pub fn object(&self, zone: &Zone) -> Option<Json> {
         let tree = match &self.reply {

@@ -1,24 +1,25 @@
-//! The name of a server among many, and the ids of sessions that carry it: `NODE_RANDOM`, and `RANDOM` without a name.
+//! Nodes: the names of servers in a cluster, and session ids that contain them: `NODE_RANDOM`, or `RANDOM`
+//! without a name.
 
 use std::fmt;
 use std::str::FromStr;
 
 use super::random::unguessable;
 
-/// Characters of a node's name, at most.
+/// Maximum number of characters in a node's name.
 pub const MAX_NODE_CHARS: usize = 32;
-/// Characters of the part of an id that cannot be guessed.
+/// Number of characters in the random part of an id.
 pub(crate) const RANDOM_CHARS: usize = 32;
-/// Characters of the unguessable part that messages and logs show: the whole id is a key.
+/// Number of characters of the random part that messages and logs show. The whole id would grant access.
 const SHOWN_CHARS: usize = 8;
-/// The character between a node's name and the rest of an id. No name has it.
+/// Separates a node's name from the random part of an id. Names cannot contain it.
 const BETWEEN: char = '_';
 
-/// The name of a server among many.
+/// The name of a server in a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node(String);
 
-/// A text that is no node's name.
+/// A string that is not a valid node name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected 1 to {MAX_NODE_CHARS} letters (a to z), digits and `-`, found {0}")]
 pub struct NoNode(String);
@@ -50,27 +51,28 @@ impl Node {
     }
 }
 
-/// The id of a new session on a node.
+/// Returns a new session id of a node.
 ///
 /// # Errors
-/// When the machine gives no random bytes.
+/// Returns an I/O error if the system provides no random bytes.
 pub(crate) fn new_id(node: Option<&str>) -> std::io::Result<String> {
     let random = unguessable()?;
     Ok(format!("{}{random}", prefix(node)))
 }
 
-/// The text before the unguessable part of all ids of a node.
+/// Returns the start of all ids of a node.
 pub(crate) fn prefix(node: Option<&str>) -> String {
     node.map(|node| format!("{node}{BETWEEN}")).unwrap_or_default()
 }
 
-/// The name of the node that an id carries. Text that is no id carries none.
+/// Returns the node's name in an id. Returns none for an id without a name, and for a string that is not an
+/// id.
 pub(crate) fn node_of(id: &str) -> Option<&str> {
     let (node, random) = id.split_once(BETWEEN)?;
     (is_random(random) && Node::from_str(node).is_ok()).then_some(node)
 }
 
-/// An id as messages and logs may show it. Text that is no id is none.
+/// Returns an id in the short form for messages and logs. Returns none for a string that is not an id.
 #[must_use]
 pub fn shortened(id: &str) -> Option<String> {
     let start = node_of(id).map_or(0, |node| node.len() + BETWEEN.len_utf8());

@@ -1,38 +1,41 @@
-//! The pace of a world's APIs: the time that their calls take.
+//! Pace: measures how long the calls of each API take, and finds the slow ones.
 //!
-//! A thread of the runtime answers many connections and must not be held. Most calls take microseconds and are made there; those of APIs
-//! that take longer are made on threads of their own. Which APIs these are is measured, because it depends on the records.
+//! A thread of the runtime serves many connections and must not block. Most calls take microseconds and run
+//! on it. Calls of slow APIs run on threads of their own. The records decide which APIs are slow, so this is
+//! measured.
 
 use std::sync::atomic::{AtomicU8, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use diorama_seeds::model::ApiId;
 
-/// How long a call may hold a thread that answers others.
+/// Maximum time of a call on a thread that serves others.
 const QUICK: Duration = Duration::from_millis(1);
-/// Quick calls that make up for a slow one. A single slow call does not make an API slow: its thread may have had to wait for a processor.
+/// Quick calls that cancel one slow call. A single slow call does not make an API slow, since its thread may
+/// have waited for a processor.
 const AMENDS: u8 = 32;
-/// Quick calls that an API can owe.
+/// Maximum number of quick calls that an API can owe.
 const MAX_OWED: u8 = 4 * AMENDS;
 
 /// The pace of a world's APIs.
 pub(crate) struct Pace {
-    /// For each API the quick calls that it owes for slow ones; the last is for calls of no API, as searches are.
+    /// For each API, the quick calls that it owes for slow ones. The last entry is for calls of no API, such
+    /// as searches.
     owed: Box<[AtomicU8]>,
 }
 
 impl Pace {
-    /// APIs of which nothing is known: the first call of each counts as slow.
+    /// Starts without measurements. The first call of each API counts as slow.
     pub(crate) fn new(apis: usize) -> Self {
         Self { owed: (0..=apis).map(|_| AtomicU8::new(AMENDS + 1)).collect() }
     }
 
-    /// Returns true if a call is to be made on a thread of its own.
+    /// Returns true if a call should run on a thread of its own.
     pub(crate) fn is_slow(&self, api: Option<ApiId>) -> bool {
         self.owed(api).is_some_and(|owed| owed.load(Relaxed) > AMENDS)
     }
 
-    /// Does a call's work, and notes how long it takes.
+    /// Runs a call and records its time.
     pub(crate) fn time<T>(&self, api: Option<ApiId>, work: impl FnOnce() -> T) -> T {
         let began = Instant::now();
         let done = work();

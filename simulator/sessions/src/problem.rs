@@ -1,55 +1,55 @@
-//! Problem documents (RFC 9457): every error of the server, on each of its protocols, has one form.
+//! Problem documents (RFC 9457): the single form of errors on all protocols of the server.
 
 use std::fmt;
 
 use serde_json::{Value as Json, json};
 
-/// The header that carries the key of a request that makes sessions.
+/// The header with the idempotency key of a creation request.
 pub const KEY_HEADER: &str = "Idempotency-Key";
 
 /// The kind of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The request cannot be read.
+    /// The server cannot parse the request.
     Malformed,
     /// A credential is missing or wrong.
     Unauthorized,
-    /// The sender may not do this.
+    /// The sender lacks the permission.
     Forbidden,
-    /// There is no such thing, or no longer.
+    /// The requested item does not exist, or no longer.
     NotFound,
     /// The resource does not have the method.
     MethodNotAllowed,
-    /// No media type that the sender accepts is available.
+    /// The server has no media type that the sender accepts.
     NotAcceptable,
-    /// The request took too long to arrive.
+    /// The request did not arrive in time.
     RequestTimeout,
-    /// The state of the session or episode does not allow it.
+    /// The state of the session or episode forbids it.
     Conflict,
-    /// The body has more bytes than it may have.
+    /// The body exceeds the limit.
     BodyTooLarge,
-    /// The body is of another media type.
+    /// The body has an unsupported media type.
     UnsupportedMediaType,
     /// The session lives on another server.
     Misdirected,
-    /// A value is not one that is expected.
+    /// A value is not an allowed one.
     Invalid,
-    /// A cap is reached.
+    /// A limit is reached.
     TooMany,
     /// The server failed.
     Failed,
     /// The request needs something that this server lacks.
     NotImplemented,
-    /// Nothing was done; the same request may succeed later.
+    /// The server did nothing. The same request may succeed later.
     Unavailable,
-    /// A fault lost the reply; whether the call was made is not known.
+    /// A fault lost the reply. The caller cannot know if the call was made.
     ReplyLost,
     /// A world refused the call with this status.
     World(u16),
 }
 
 impl Kind {
-    /// The HTTP status (RFC 9110, section 15).
+    /// Returns the HTTP status (RFC 9110, section 15).
     #[must_use]
     pub const fn status(self) -> u16 {
         match self {
@@ -74,7 +74,7 @@ impl Kind {
         }
     }
 
-    /// The short text of the kind; the same for each problem of it.
+    /// Returns the short text of the kind, which is the same for all its problems.
     const fn title(self) -> &'static str {
         match self {
             Self::Malformed => "Bad Request",
@@ -105,7 +105,7 @@ impl Kind {
     }
 }
 
-/// An error that a caller is told about.
+/// An error that a caller receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     kind: Kind,
@@ -115,19 +115,19 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Returns a problem of this kind. Its detail says what was found, what was expected, and what to do.
+    /// Makes a problem. Its detail says what was found, what was expected, and what to do.
     #[must_use]
     pub fn new(kind: Kind, detail: impl Into<String>) -> Self {
         Self { kind, detail: detail.into(), members: Vec::new(), retry_after: None }
     }
 
-    /// Returns the problem of a machine that gives no random bytes, without which no id can be made.
+    /// Makes the problem of a system that provides no random bytes. Without them, no id can be made.
     #[must_use]
     pub fn no_random(error: std::io::Error) -> Self {
         Self::new(Kind::Failed, format!("the machine gives no random bytes: {error}"))
     }
 
-    /// Returns the problem of a parameter of the request that is wrong.
+    /// Makes the problem of a wrong request parameter.
     #[must_use]
     pub fn about(parameter: &str, expected: &str, found: impl fmt::Display) -> Self {
         Self::new(Kind::Invalid, format!("`{parameter}`: expected {expected}, found {found}"))
@@ -135,51 +135,51 @@ impl Problem {
             .with("expected", expected)
     }
 
-    /// Adds a member beside those of RFC 9457.
+    /// Adds a member beyond those of RFC 9457.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Json>) -> Self {
         self.members.push((name, value.into()));
         self
     }
 
-    /// Says when to try again, in seconds.
+    /// Sets the seconds after which the caller should retry.
     #[must_use]
     pub const fn retry_in(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// When to try again, in seconds, where the problem says so.
+    /// Returns the seconds after which the caller should retry.
     #[must_use]
     pub const fn retry_after(&self) -> Option<u32> {
         self.retry_after
     }
 
-    /// The kind.
+    /// Returns the kind, which decides about the status.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     #[must_use]
     pub const fn status(&self) -> u16 {
         self.kind.status()
     }
 
-    /// What was found, what was expected, and what to do.
+    /// Returns what was found, what was expected, and what to do.
     #[must_use]
     pub fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// Returns true if another request has the key that this one comes with.
+    /// Returns true if another request used the same idempotency key.
     #[must_use]
     pub fn is_about_key(&self) -> bool {
         self.members.iter().any(|(name, value)| *name == "parameter" && value == KEY_HEADER)
     }
 
-    /// Returns the problem as a document.
+    /// Returns the problem document.
     #[must_use]
     pub fn body(&self) -> Json {
         let mut body = json!({
@@ -196,7 +196,7 @@ impl Problem {
     }
 }
 
-/// Quotes a text of a request for a message: in backquotes, and not longer than so many characters.
+/// Quotes a string from a request for a message: in backquotes, cut to `max_chars`.
 #[must_use]
 pub fn quoted(text: &str, max_chars: usize) -> String {
     format!("`{}`", text.chars().take(max_chars).collect::<String>())

@@ -1,9 +1,10 @@
-//! Ids and tokens that cannot be guessed.
+//! Unguessable ids and tokens.
 
-/// 128 bits from the machine, in hexadecimal. The only randomness of the server, and no reply of a world depends on it.
+/// Returns 128 random bits from the system in hexadecimal. They are the server's only randomness, and no
+/// reply of a world depends on them.
 ///
 /// # Errors
-/// When the machine gives none.
+/// Returns an I/O error if the system provides none.
 pub fn unguessable() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;

@@ -1,4 +1,4 @@
-//! The live sessions of a server, by ids that cannot be guessed.
+//! Owns the registry of live sessions, by their ids.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,10 +13,10 @@ use super::node::{Node, node_of};
 use super::problem::{Kind, Problem};
 use super::worlds::Ready;
 
-/// How often a session that is in use is looked at again, for some tens of microseconds.
+/// Tries to lock a busy session before giving up. They take some tens of microseconds.
 const SPINS: usize = 1_000;
 
-/// A session's place among the live ones: what is known of it without its lock.
+/// An entry of the registry: the properties of a session that need no lock.
 pub struct Slot {
     id: String,
     live: Mutex<Live>,
@@ -24,7 +24,7 @@ pub struct Slot {
     pub world: Arc<Ready>,
     token: String,
     shows_all: bool,
-    /// Sessions are numbered as they are made.
+    /// Sessions are numbered in the order of their creation.
     number: u64,
     creation: Option<Arc<Creation>>,
     lease_ms: AtomicU64,
@@ -38,13 +38,13 @@ impl Slot {
         &self.id
     }
 
-    /// The session's own token, which opens the admin API for it alone.
+    /// Returns the session's token, which opens the admin API for it only.
     #[must_use]
     pub fn token(&self) -> &str {
         &self.token
     }
 
-    /// Returns true if it shows all APIs of its world.
+    /// Returns true if the agent sees all APIs of the world.
     #[must_use]
     pub const fn shows_all(&self) -> bool {
         self.shows_all
@@ -55,22 +55,24 @@ impl Slot {
         lease > 0 && now_ms.saturating_sub(self.touched_ms.load(Relaxed)) > lease
     }
 
-    /// The session behind its lock. A call that panicked left it as it was before, or as it is after: states are replaced whole.
+    /// Locks the session. A panic during a call leaves the state before or after it, because states are
+    /// replaced as a whole.
     pub fn lock(&self) -> MutexGuard<'_, Live> {
         self.lock_soon().unwrap_or_else(|| self.live.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The session behind its lock, unless it was deleted while others waited for it.
+    /// Locks the session, unless it was deleted during the wait.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] when it is gone.
+    /// [`Kind::NotFound`] if the session is gone.
     pub fn enter(&self) -> Result<MutexGuard<'_, Live>, Problem> {
         let live = self.lock();
         live.check_present()?;
         Ok(live)
     }
 
-    /// The session behind its lock, where it is free within some tens of microseconds: to hand the request to another thread takes longer.
+    /// Locks the session if it is free within some tens of microseconds. Handing the request to another
+    /// thread takes longer.
     #[must_use]
     pub fn lock_soon(&self) -> Option<MutexGuard<'_, Live>> {
         (0..SPINS).find_map(|_| match self.live.try_lock() {
@@ -83,10 +85,10 @@ impl Slot {
         })
     }
 
-    /// Does work at the session: at once where nobody is at it and it holds little, else on a thread of its own.
+    /// Works on the session: on this thread if it is free and small, else on a thread of its own.
     ///
     /// # Errors
-    /// The work's own.
+    /// The errors of the work.
     pub async fn work<T: Send + 'static>(
         self: Arc<Self>,
         work: impl FnOnce(MutexGuard<'_, Live>) -> Result<T, Problem> + Send + 'static,
@@ -108,35 +110,35 @@ impl Slot {
     }
 }
 
-/// All live sessions.
+/// All live sessions of a server.
 pub(crate) struct Registry {
     known: RwLock<Known>,
     made: AtomicU64,
     most: usize,
-    /// The name of this server among several.
+    /// The name of this server in a cluster.
     node: Option<Node>,
 }
 
 #[derive(Default)]
 struct Known {
     live: HashMap<String, Arc<Slot>>,
-    /// Places of sessions that are being made.
+    /// Number of places for sessions that are being made.
     reserved: usize,
-    /// The sessions by the keys of the requests that made them.
+    /// The sessions by the idempotency keys of their requests.
     creations: Creations,
 }
 
-/// Places for sessions that are being made. Those that are not taken are free again once this is dropped.
+/// Reserved places for new sessions. Dropping this frees the unused ones.
 pub(crate) struct Places<'a> {
     registry: &'a Registry,
     left: usize,
     creation: Option<&'a Creation>,
 }
 
-/// The answer to a request for places.
+/// The result of a reservation.
 pub(crate) enum Reserved<'a> {
     Free(Places<'a>),
-    /// An earlier request of the same key made these sessions.
+    /// An earlier request with the same key made these sessions.
     Made(Vec<Arc<Slot>>),
 }
 
@@ -177,11 +179,11 @@ impl Registry {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reserves places, before anything is written down of the sessions that are to take them. The sessions are returned
-    /// instead where an earlier request of the same key made them.
+    /// Reserves places before the store writes the new sessions. Returns the existing sessions instead if an
+    /// earlier request had the same key.
     ///
     /// # Errors
-    /// When so many do not fit beside those that are there or being made, or the key is another request's.
+    /// Returns a problem if the server is full, or if another request used the key.
     pub(crate) fn reserve<'a>(
         &'a self,
         more: usize,
@@ -233,7 +235,7 @@ impl Registry {
         new.into_iter().map(insert).collect()
     }
 
-    /// A session, whose lease begins anew.
+    /// Returns a session and renews its lease.
     pub(crate) fn get(&self, id: &str, now_ms: u64) -> Result<Arc<Slot>, Problem> {
         let Some(slot) = self.peek(id).filter(|slot| !slot.is_over(now_ms)) else {
             self.is_here(id)?;
@@ -243,7 +245,7 @@ impl Registry {
         Ok(slot)
     }
 
-    /// Refuses the id of a session of another node (RFC 9110, 15.5.20).
+    /// Refuses the id of a session on another node (RFC 9110, 15.5.20).
     pub(crate) fn is_here(&self, id: &str) -> Result<(), Problem> {
         match node_of(id) {
             Some(node) if self.node.as_ref().is_none_or(|own| own.as_str() != node) => {
@@ -253,7 +255,7 @@ impl Registry {
         }
     }
 
-    /// Refuses a request that is for another node.
+    /// Makes the problem of a request for another node.
     pub(crate) fn misdirected(&self, node: &str, why: &str) -> Problem {
         let own = self.node.as_ref().map(Node::as_str);
         let here =
@@ -263,12 +265,12 @@ impl Registry {
         Problem::new(Kind::Misdirected, detail).with("node", own).with("expected_node", node)
     }
 
-    /// The id of the session that a caller's key names.
+    /// Returns the id of the session with a caller's key.
     pub(crate) fn named(&self, key: &SessionKey) -> Option<String> {
         self.read().creations.session(key).map(str::to_owned)
     }
 
-    /// A session as it is, whether or not its lease is over.
+    /// Returns a session even if its lease has expired. Does not renew the lease.
     pub(crate) fn peek(&self, id: &str) -> Option<Arc<Slot>> {
         self.read().live.get(id).cloned()
     }
@@ -282,12 +284,12 @@ impl Registry {
         Ok(slot)
     }
 
-    /// The sessions whose leases are over.
+    /// Returns the sessions with expired leases.
     pub(crate) fn over(&self, now_ms: u64) -> Vec<Arc<Slot>> {
         self.read().live.values().filter(|slot| slot.is_over(now_ms)).cloned().collect()
     }
 
-    /// All sessions in the order they were made.
+    /// Returns all sessions in the order of their creation.
     pub(crate) fn all(&self) -> Vec<Arc<Slot>> {
         let mut all: Vec<_> = self.read().live.values().cloned().collect();
         all.sort_unstable_by_key(|slot| slot.number);
@@ -298,7 +300,7 @@ impl Registry {
         self.read().live.len()
     }
 
-    /// How many sessions there may be.
+    /// Returns the maximum number of sessions.
     pub(crate) const fn most(&self) -> usize {
         self.most
     }

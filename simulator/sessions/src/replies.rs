@@ -1,4 +1,4 @@
-//! Replies about an episode: the user's words, and the grade.
+//! Owns the serialised replies about an episode: the user's message, and the grade.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Requests that make sessions, and their bounds.
+//! Owns the creation requests of sessions, and their limits.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,9 +7,9 @@ use serde_json::{Value as Json, json};
 use diorama_engine::fault::Rule;
 use diorama_engine::tools::SearchVersion;
 
-/// Sessions that one request makes.
+/// Maximum number of sessions that one request makes.
 pub(crate) const MAX_COPIES: u32 = 10_000;
-/// The longest lease: 400 days.
+/// Maximum lease: 400 days.
 pub const MAX_LEASE_SECONDS: u64 = 34_560_000;
 
 /// A request for new sessions.
@@ -52,14 +52,14 @@ pub struct ForkRequest {
     pub at: Option<usize>,
 }
 
-/// The arguments of the tool that puts a question to the user.
+/// The arguments of the tool `ask_user`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AskUser {
     pub(crate) question: String,
 }
 
-/// The names that a schema lists, and null.
+/// Returns the names and null, for the enum of a schema.
 pub fn or_null(names: impl IntoIterator<Item = &'static str>) -> Json {
     names.into_iter().map(|name| json!(name)).chain([Json::Null]).collect()
 }

@@ -1,4 +1,4 @@
-//! The sessions of a server: they begin, part, go back to their start, and end.
+//! Owns the sessions of a server: creation, fork, reset and end.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, MutexGuard};
@@ -24,7 +24,7 @@ use diorama_engine::fault::{Faults, Rule};
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 
-/// Characters of a wrong value that a problem quotes.
+/// Maximum number of characters that a problem quotes of a wrong value.
 const MAX_QUOTED_CHARS: usize = 60;
 
 /// A server's worlds, tasks and sessions.
@@ -32,33 +32,33 @@ pub struct Sessions {
     pub(crate) worlds: Worlds,
     pub(crate) tasks: Option<Box<dyn TaskSource>>,
     pub(crate) registry: Registry,
-    /// Bytes that the sessions hold.
+    /// The bytes that the sessions use.
     pub(crate) scale: Arc<Scale>,
     pub(crate) store: Option<Store>,
     left_out: Vec<LeftOut>,
     pub(crate) metrics: Metrics,
     pub(crate) settings: Settings,
     started: Instant,
-    /// Milliseconds by which tests are ahead of the machine.
+    /// Milliseconds by which tests advance the clock.
     ahead_ms: AtomicU64,
 }
 
-/// Why sessions cannot be served.
+/// The reason for which sessions cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Two worlds have the same name.
     #[error(transparent)]
     SameName(#[from] SameName),
-    /// The sessions of an earlier run cannot be taken up again.
+    /// The server cannot continue the sessions of an earlier run.
     #[error(transparent)]
     State(#[from] StoreError),
 }
 
 impl Sessions {
-    /// Opens the sessions of these worlds, and of tasks where there are any, with those of the state folder.
+    /// Opens a server's worlds and tasks, and restores the sessions of the state folder.
     ///
     /// # Errors
-    /// When two worlds have one name, or the state folder cannot be read or lacks what was written to it.
+    /// Returns an error if two worlds have one name, or if the state folder is unreadable or incomplete.
     pub fn open(
         worlds: Vec<WorldSource>,
         tasks: Option<Box<dyn TaskSource>>,
@@ -72,7 +72,7 @@ impl Sessions {
             Some(Restored { live, left_out }) => (live, left_out),
             None => (Vec::new(), Vec::new()),
         };
-        // Sessions that were there before are kept, also when fewer are allowed now.
+        // Restored sessions are kept, even if the limit is lower now.
         let most = settings.max_sessions.max(earlier.len());
         let registry = Registry::new(settings.node.clone(), most, earlier);
         Ok(Arc::new(Self {
@@ -89,63 +89,63 @@ impl Sessions {
         }))
     }
 
-    /// The worlds that are served by name.
+    /// Returns the worlds that callers choose by name.
     #[must_use]
     pub const fn worlds(&self) -> &Worlds {
         &self.worlds
     }
 
-    /// The tasks that sessions can be of.
+    /// Returns the source of tasks.
     #[must_use]
     pub fn tasks(&self) -> Option<&dyn TaskSource> {
         self.tasks.as_deref()
     }
 
-    /// The counters.
+    /// Returns the counters.
     #[must_use]
     pub const fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// The bytes that sessions and unsent replies hold.
+    /// Returns the memory use of sessions and unsent replies.
     #[must_use]
     pub const fn scale(&self) -> &Arc<Scale> {
         &self.scale
     }
 
-    /// The session of an id. Its lease begins anew.
+    /// Returns a session and renews its lease.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] without such a session, [`Kind::Misdirected`] where it lives on another node.
+    /// [`Kind::NotFound`] without such a session. [`Kind::Misdirected`] if it is on another node.
     pub fn get(&self, id: &str) -> Result<Arc<Slot>, Problem> {
         self.registry.get(id, self.now_ms())
     }
 
-    /// A session as it is, whether or not its lease is over.
+    /// Returns a session even if its lease has expired. Does not renew the lease.
     #[must_use]
     pub fn peek(&self, id: &str) -> Option<Arc<Slot>> {
         self.registry.peek(id)
     }
 
-    /// All sessions in the order they were made.
+    /// Returns all sessions in the order of their creation.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Slot>> {
         self.registry.all()
     }
 
-    /// How many sessions there are.
+    /// Returns the number of sessions.
     #[must_use]
     pub fn count(&self) -> usize {
         self.registry.count()
     }
 
-    /// How many sessions there may be.
+    /// Returns the maximum number of sessions.
     #[must_use]
     pub const fn most(&self) -> usize {
         self.registry.most()
     }
 
-    /// Refuses the id of a session of another node (RFC 9110, 15.5.20).
+    /// Refuses the id of a session on another node (RFC 9110, 15.5.20).
     ///
     /// # Errors
     /// [`Kind::Misdirected`].
@@ -153,7 +153,7 @@ impl Sessions {
         self.registry.is_here(id)
     }
 
-    /// Refuses a request that names another node than this.
+    /// Refuses a request that names another node.
     ///
     /// # Errors
     /// [`Kind::Misdirected`].
@@ -164,27 +164,28 @@ impl Sessions {
         Err(self.registry.misdirected(named, "the header Diorama-Node names"))
     }
 
-    /// The sessions of the state folder that this server cannot continue. They stay in the folder.
+    /// Returns the sessions of the state folder that this server cannot continue. They stay in the folder.
     #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         &self.left_out
     }
 
-    /// Takes those sessions out of the state folder.
+    /// Removes those sessions from the state folder.
     ///
     /// # Errors
-    /// When the folder cannot be written to.
+    /// Returns an error if the folder cannot be written.
     pub fn remove_left_out(&self) -> Result<(), StoreError> {
         self.store.as_ref().map_or(Ok(()), |store| store.remove(&self.left_out))
     }
 
-    /// Why the state folder cannot be written to now, if it cannot.
+    /// Returns the problem that prevents writes to the state folder, if there is one.
     #[must_use]
     pub fn ailing(&self) -> Option<Problem> {
         self.store.as_ref().and_then(Store::ailing).map(|error| error.problem())
     }
 
-    /// Waits until the state folder cannot be relied on any more, and says why: the server has to end.
+    /// Waits until the content of the state folder becomes unknown, and returns the reason. The server must
+    /// then end.
     pub async fn lost(&self) -> StoreError {
         match &self.store {
             Some(store) => store.lost().await,
@@ -192,19 +193,19 @@ impl Sessions {
         }
     }
 
-    /// Milliseconds since the start. Leases and caps by the second count by it; no reply holds it.
+    /// Returns the milliseconds since the start. Leases and limits per second use them; replies do not.
     #[must_use]
     pub fn now_ms(&self) -> u64 {
         let elapsed = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         elapsed.saturating_add(self.ahead_ms.load(Relaxed))
     }
 
-    /// Lets leases and caps count as if so many milliseconds had passed.
+    /// Advances the clock of leases and limits.
     pub fn advance(&self, ms: u64) {
         self.ahead_ms.fetch_add(ms, Relaxed);
     }
 
-    /// Takes snapshots of all sessions, so that the next start has nothing to make again.
+    /// Takes snapshots of all sessions, so that the next start need not replay calls.
     pub fn take_snapshots(&self) {
         let Some(store) = &self.store else { return };
         for slot in self.registry.all() {
@@ -213,8 +214,8 @@ impl Sessions {
         store.close_to_others();
     }
 
-    /// Ends the sessions whose leases are over, opens a state folder again that could not be written to, and closes its new files to other
-    /// users.
+    /// Ends sessions with expired leases. Reopens the state folder after a failed write, and removes the
+    /// access of other users to its new files.
     pub fn sweep(&self) {
         if let Some(store) = &self.store {
             store.recover();
@@ -228,11 +229,11 @@ impl Sessions {
         }
     }
 
-    /// Makes the sessions that are asked for, or finds those that an earlier request of the same key made.
+    /// Creates sessions, or returns those of an earlier request with the same key.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for a wrong value, [`Kind::TooMany`] where they have no place, [`Kind::Unavailable`] where nothing can be
-    /// written down.
+    /// [`Kind::Invalid`] for a wrong value. [`Kind::TooMany`] if the server is full. [`Kind::Unavailable`] if
+    /// the state folder cannot be written.
     pub fn create(
         &self,
         request: CreateRequest,
@@ -273,7 +274,7 @@ impl Sessions {
         Ok((places.take(new, self.now_ms()), after))
     }
 
-    /// The world and the task of a new session.
+    /// Returns the world and the task of a new session.
     fn choose_setting(
         &self,
         task: Option<&str>,
@@ -298,16 +299,17 @@ impl Sessions {
         Ok((self.worlds.of_task(&task), Some(Arc::new(task))))
     }
 
-    /// The sessions that an earlier request of the same key made. That request may still wait for the disk.
+    /// Returns the sessions of an earlier request with the same key. That request may still wait for the
+    /// disk.
     fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         made.iter().for_each(|slot| slot.touch(self.now_ms()));
         Ok((made, self.save(Store::saved)?))
     }
 
-    /// Makes sessions that start where one is, or finds those that an earlier request of the same key made.
+    /// Forks a session, or returns the forks of an earlier request with the same key.
     ///
     /// # Errors
-    /// As [`Sessions::create`]; [`Kind::NotFound`] where the session is gone.
+    /// As [`Sessions::create`]. [`Kind::NotFound`] if the session is gone.
     pub fn fork(
         &self,
         mut live: MutexGuard<'_, Live>,
@@ -334,11 +336,12 @@ impl Sessions {
         Ok((places.take(forks, self.now_ms()), after))
     }
 
-    /// Ends a session. A request that is at it is let finish, and those that wait for it find it gone: nothing is
-    /// written down of it any more.
+    /// Ends a session. A running request finishes first. Waiting requests find the session gone, and the
+    /// store gets no further events.
     ///
     /// # Errors
-    /// [`Kind::NotFound`] where it is gone, [`Kind::Unavailable`] where its end cannot be written down.
+    /// [`Kind::NotFound`] if the session is gone. [`Kind::Unavailable`] if the state folder cannot be
+    /// written.
     pub fn close(&self, slot: &Slot) -> Result<After, Problem> {
         let mut live = slot.enter()?;
         let after = self.save(|store| store.forget(&live))?;
@@ -347,7 +350,7 @@ impl Sessions {
         Ok(after)
     }
 
-    /// Puts a session back to its start.
+    /// Resets a session to its start.
     ///
     /// # Errors
     /// As [`Sessions::close`].
@@ -361,10 +364,10 @@ impl Sessions {
         Ok((live, after))
     }
 
-    /// Sets a session's clock, a date-time in its world's zone.
+    /// Sets a session's clock from a date-time in its world's zone.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for another text, [`Kind::Conflict`] once the episode has ended.
+    /// [`Kind::Invalid`] for a malformed date-time. [`Kind::Conflict`] after the episode has ended.
     pub fn set_clock<'s>(
         &self,
         slot: &'s Slot,
@@ -378,7 +381,8 @@ impl Sessions {
         Ok((live, After::saving(saved)))
     }
 
-    /// Sets how long a session lives when nobody asks for it, in seconds; 0 is for ever. It stays as it is where none is given.
+    /// Sets the seconds without a request until a session is closed. 0 means never, and none keeps the
+    /// present lease.
     ///
     /// # Errors
     /// [`Kind::Invalid`] for a lease that is too long.
@@ -402,7 +406,7 @@ impl Sessions {
         }
     }
 
-    /// Writes to the state folder, if there is one. The steps that are left wait until it is on the disk.
+    /// Writes to the state folder, if there is one. Returns the steps that wait for the disk.
     fn save(
         &self,
         write: impl FnOnce(&Store) -> Result<Option<Saved>, StoreError>,
@@ -411,13 +415,13 @@ impl Sessions {
         Ok(After::saving(saved.flatten()))
     }
 
-    /// The id of the session that a caller knows by a name.
+    /// Returns the id of the session with a caller's name.
     pub(crate) fn named(&self, key: &SessionKey) -> Option<String> {
         self.registry.named(key)
     }
 }
 
-/// Notes which request made these sessions, where it had a key.
+/// Records the request that made these sessions, if it had a key.
 fn note_creation(new: &mut [Live], creation: Option<&Creation>) {
     let Some(creation) = creation else { return };
     for (live, position) in new.iter_mut().zip(0..) {
@@ -449,7 +453,7 @@ fn read_lease_ms(given: Option<u64>) -> Result<Option<u64>, Problem> {
     }
 }
 
-/// Reads rules one by one, so that an error says which is wrong.
+/// Parses rules one by one, so that an error names the wrong one.
 fn read_faults(rules: Vec<Json>) -> Result<Faults, Problem> {
     let mut read: Vec<Rule> = Vec::with_capacity(rules.len());
     for (position, rule) in rules.into_iter().enumerate() {

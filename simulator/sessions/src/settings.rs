@@ -1,61 +1,62 @@
-//! Limits of sessions, and their defaults.
+//! Owns the limits of sessions, and their defaults.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::node::Node;
 
-/// Sessions at a time, unless told otherwise.
+/// Default maximum number of sessions.
 pub const MAX_SESSIONS: usize = 10_000;
-/// Calls of a session between resets, unless told otherwise.
+/// Default maximum number of calls of a session between resets.
 pub const MAX_CALLS: usize = 10_000;
-/// Bytes that a session may hold, unless told otherwise.
+/// Default maximum bytes of a session.
 pub const MAX_SESSION_BYTES: u64 = 64 << 20;
-/// Bytes that all sessions may hold, unless told otherwise.
+/// Default maximum bytes of all sessions.
 pub const MAX_BYTES: u64 = 4 << 30;
-/// Bytes of the reply to a batch or of a page of a log, unless told otherwise.
+/// Default maximum bytes of the reply to a batch, or of a page of a log.
 pub const MAX_REPLY_BYTES: u64 = 64 << 20;
-/// Events of a session between two snapshots, unless told otherwise.
+/// Default number of events of a session between two snapshots.
 pub(crate) const SNAPSHOT_EVENTS: u64 = 256;
 
-/// Limits of a server's sessions, and where they are written down.
+/// The limits of a server's sessions, and their state folder.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The server's name among several, which the ids of its sessions carry; none where it is the only one.
+    /// The server's name in a cluster, which its session ids contain. None for a single server.
     pub node: Option<Node>,
-    /// Sessions at a time.
+    /// Maximum number of sessions.
     pub max_sessions: usize,
-    /// Calls of a session between resets: its log is kept whole.
+    /// Maximum number of calls of a session between resets. Its whole log is kept.
     pub max_calls: usize,
-    /// Bytes that a session may hold beside its world: changed records, calls, messages.
+    /// Maximum bytes of a session beside its world: changed records, calls and messages.
     pub max_session_bytes: u64,
-    /// Bytes that all sessions may hold, what forks share counted once, with the replies that wait to be written.
+    /// Maximum bytes of all sessions and unsent replies. Bytes that forks share count once.
     pub max_bytes: u64,
-    /// Bytes of the reply to a batch, of a page of a log, of an export, and of the replies that a grade looks at.
+    /// Maximum bytes of a batch reply, of a page of a log, of an export, and of the replies that a grade
+    /// reads.
     pub max_reply_bytes: u64,
-    /// Calls of a session in a second; any number without it.
+    /// Maximum number of calls of a session per second. None means no limit.
     pub max_calls_per_s: Option<u32>,
-    /// How long a session lives that nobody asks for, unless it has a lease of its own; for ever without it.
+    /// Time without a request until a session without its own lease is closed. None means never.
     pub lease: Option<Duration>,
-    /// Where sessions survive a restart; they do not without it.
+    /// The folder from which sessions survive a restart. Without it they do not.
     pub state: Option<StateFolder>,
 }
 
-/// Where sessions are written down.
+/// The folder in which sessions are journalled.
 #[derive(Clone, Debug)]
 pub struct StateFolder {
-    /// The folder; it is made where it is not there.
+    /// The path. The server creates the folder if it is missing.
     pub path: PathBuf,
-    /// True if a write is on the disk, and not only with the operating system, before it is answered.
+    /// True if a reply waits until its writes are on the disk, not only in the operating system.
     pub fsync: bool,
-    /// True if the server goes on with what is left of a damaged folder.
+    /// True if the server continues with the remains of a damaged folder.
     pub accept_loss: bool,
-    /// The fewest events of a session between two snapshots of it.
+    /// Minimum number of events of a session between two snapshots.
     pub snapshot_events: u64,
 }
 
 impl StateFolder {
-    /// Returns the folder at a path, with the defaults.
+    /// Makes the folder at a path, with defaults.
     #[must_use]
     pub fn new(path: PathBuf) -> Self {
         Self { path, fsync: false, accept_loss: false, snapshot_events: SNAPSHOT_EVENTS }
@@ -79,7 +80,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The name of the node, where it has one.
+    /// Returns the name of the node, if it has one.
     pub(crate) fn node(&self) -> Option<&str> {
         self.node.as_ref().map(Node::as_str)
     }

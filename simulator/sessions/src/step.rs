@@ -1,4 +1,4 @@
-//! One step of a session: a call, by whichever way it came, is refused by the caps or made, written down and counted.
+//! A step of a session: checks a call against the limits, makes it, journals it and counts it.
 
 use std::sync::Arc;
 
@@ -13,15 +13,15 @@ use super::store::Event;
 use super::store::restore::recall;
 use diorama_engine::session::LogEntry;
 
-/// Levels that the arguments of a call may nest. No type takes more than half of them, and what is written down nests
-/// a few levels more, of which a reader of JSON takes 128.
+/// Maximum nesting of a call's arguments. Types need at most half of it. The journal adds a few levels, and
+/// its JSON parser accepts 128.
 const MAX_NESTING: usize = 64;
 
 impl Sessions {
-    /// Makes a call. Where it cannot be written down it has not been made.
+    /// Makes a call. A call that cannot be journalled is undone.
     ///
     /// # Errors
-    /// [`Kind::Conflict`] once the episode has ended, [`Kind::TooMany`] at a cap.
+    /// [`Kind::Conflict`] after the episode has ended. [`Kind::TooMany`] at a limit.
     pub fn step(&self, live: &mut Live, call: Call) -> Result<(Arc<LogEntry>, After), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         if let Some(most) = self.settings.max_calls_per_s {
@@ -53,10 +53,10 @@ impl Sessions {
         Ok((entry, after))
     }
 
-    /// Has a session know its calls, and not only where they led: what is to read its log asks for this first.
+    /// Restores a session's log after a start from a snapshot. Code that reads the log calls this first.
     ///
     /// # Errors
-    /// [`Kind::Failed`] where the state folder lacks them.
+    /// [`Kind::Failed`] if the state folder lacks the calls.
     pub fn recall(&self, live: &mut Live) -> Result<(), Problem> {
         let Some(store) = &self.store else { return Ok(()) };
         recall(store, live).map_err(|error| {
@@ -67,7 +67,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// All calls of a session with what came of them, where that is not more than may be looked at together.
+    /// Returns the whole log of a session, unless it exceeds the limit of a reply.
     pub(crate) fn whole_log(&self, live: &mut Live) -> Result<Vec<Arc<LogEntry>>, Problem> {
         self.recall(live)?;
         let mut room = self.room("the session's calls and replies");
@@ -80,7 +80,7 @@ impl Sessions {
             .collect()
     }
 
-    /// The calls of an episode, to go on with it or to judge it; none where they are more than may be looked at together.
+    /// Returns the log of an episode for its judgement. Returns none if it exceeds the limit of a reply.
     pub(crate) fn judged_log(&self, live: &mut Live) -> Result<Option<Vec<Arc<LogEntry>>>, Problem> {
         match self.whole_log(live) {
             Ok(log) => Ok(Some(log)),
@@ -89,7 +89,7 @@ impl Sessions {
         }
     }
 
-    /// The problem of an episode that has outgrown what can be judged.
+    /// Makes the problem of an episode that is too large to be judged.
     pub(crate) fn outgrown(&self) -> Problem {
         let most = self.settings.max_reply_bytes;
         let detail = format!(
@@ -99,14 +99,14 @@ impl Sessions {
         Problem::new(Kind::Conflict, detail).with("limit", most).with("done", true)
     }
 
-    /// Room for as many bytes as one reply may have.
+    /// Returns a budget of the bytes that one reply may have.
     #[must_use]
     pub const fn room(&self, of: &'static str) -> Room {
         let most = self.settings.max_reply_bytes;
         Room { of, most, left: most }
     }
 
-    /// Writes down what happens to a session, before it does.
+    /// Journals an event of a session before it takes effect.
     pub(crate) fn note(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, Problem> {
         let Some(store) = &self.store else { return Ok(None) };
         store.append(live, event).map_err(|error| error.problem())
@@ -124,7 +124,7 @@ fn nests(json: &Json, levels: usize) -> bool {
     }
 }
 
-/// The bytes that a reply may still have.
+/// The bytes that a reply may still use.
 pub struct Room {
     of: &'static str,
     most: u64,
@@ -132,10 +132,10 @@ pub struct Room {
 }
 
 impl Room {
-    /// Takes some of it.
+    /// Uses some of the bytes.
     ///
     /// # Errors
-    /// When there is not so much: the problem names the cap.
+    /// A problem that names the limit if too few bytes are left.
     pub fn take(&mut self, bytes: u64) -> Result<(), Problem> {
         let Some(left) = self.left.checked_sub(bytes) else {
             let Self { of, most, .. } = self;

@@ -1,14 +1,14 @@
-//! Sessions on disk: an append-only log of accepted events for each, from which the engine makes them again.
+//! Sessions on disk: an append-only log of accepted events for each session, which the engine replays.
 //!
-//! A session's head (world, seed, faults, versions) stands under its id, its events under its id and a number. A reset
-//! takes its events out again. When sessions part, the events that they have in common become a prefix that all of them
-//! name, and a prefix names the one before it: what forks share is stored once, and shared again after a restart. All of
-//! one change is one atomic batch, and a batch has left the process before its request is answered: it survives the end
-//! of the process. With `fsync` it survives the end of the machine: one flush serves all requests that wait for it.
+//! A session's head (world, seed, faults, versions) is stored under its id, and each event under id and
+//! number. A reset deletes its events. A fork turns the common events into a prefix that both sessions name.
+//! A prefix may name a parent, so forks share their events on disk, also after a restart. Each change is one
+//! atomic batch. A batch has left the process before its request is answered, so it survives the end of the
+//! process. With `fsync` it also survives the end of the machine. One flush serves all waiting requests.
 //!
-//! Now and then a snapshot of where a session stands is written beside its events (`snapshot`), from which a restart
-//! goes on. How many events each session has is counted beside the database (`counts`), so that what is lost is noticed.
-//! A folder that cannot be written to is opened again once it can (`health`).
+//! Module `snapshot` writes the state of a session beside its events, from which a restart continues. Module
+//! `counts` keeps the number of events of each session outside the database, so that losses are noticed.
+//! Module `health` reopens a folder after failed writes.
 
 mod counts;
 mod entry;
@@ -37,24 +37,24 @@ use crate::live::Live;
 use crate::node;
 use crate::settings::StateFolder;
 
-/// Where sessions are written down.
+/// The journal of a server's sessions.
 pub(crate) struct Store {
     path: PathBuf,
     fsync: bool,
-    /// True if the server goes on with what is left of a damaged folder.
+    /// True if the server continues with the remains of a damaged folder.
     accept_loss: bool,
-    /// The fewest events of a session between two snapshots of it.
+    /// Minimum number of events of a session between two snapshots.
     snapshot_events: u64,
-    /// None while the folder cannot be opened again.
+    /// None if the folder cannot be reopened yet.
     opened: RwLock<Option<Opened>>,
     counts: Counts,
     health: Arc<Health>,
-    /// Held by who opens the folder again.
+    /// The thread that reopens the folder holds it.
     recovering: Mutex<()>,
 }
 
 impl Store {
-    /// Opens the store of a folder, or makes one for this node.
+    /// Opens the store of a folder, or creates one for this node.
     pub(crate) fn open(folder: &StateFolder, node: Option<&str>) -> Result<Self, StoreError> {
         let StateFolder { path, fsync, accept_loss, snapshot_events } = folder.clone();
         let health = Arc::new(Health::default());
@@ -80,12 +80,13 @@ impl Store {
         })
     }
 
-    /// Why the folder cannot be written to now, if it cannot.
+    /// Returns the error that prevents writes now, if there is one.
     pub(crate) fn ailing(&self) -> Option<StoreError> {
         self.health.why().map(|why| self.refuse(why))
     }
 
-    /// The error of a change that was not made. The server goes on where the disk is only full, else it ends.
+    /// Returns the error of a change that was not made. The server continues after a full disk and ends after
+    /// other failures.
     fn refuse(&self, why: String) -> StoreError {
         let path = self.path.clone();
         if self.health.is_lost() {
@@ -95,7 +96,7 @@ impl Store {
         }
     }
 
-    /// The promise that all that was written so far reaches the disk, where that was asked for.
+    /// Returns a promise that all writes so far reach the disk, if `fsync` is set.
     pub(crate) fn saved(&self) -> Result<Option<Saved>, StoreError> {
         self.read(|opened| Ok(opened.saved()))
     }
@@ -109,8 +110,8 @@ impl Store {
         }
     }
 
-    /// Changes the store. Where that fails, what it touches will be put back as it was before the store is used again:
-    /// nothing was done.
+    /// Changes the store. After a failure, the entries in `touched` are restored before the store is used
+    /// again, so the change has no effect.
     fn write<T>(
         &self,
         touched: impl FnOnce(&Opened) -> Result<Vec<(Space, Vec<u8>)>, StoreError>,
@@ -133,7 +134,8 @@ impl Store {
                 let full = probe(&self.path).err();
                 let why = full.as_ref().map_or_else(|| error::told(&error), ToString::to_string);
                 self.health.break_down(&why, undo);
-                // A thread of the database has failed, and not for want of room: what it wrote may be lost.
+                // A thread of the database failed for a reason other than a full disk. Its writes may be
+                // lost.
                 if matches!(error, fjall::Error::Poisoned) && full.is_none() {
                     self.health.lose(&why);
                 }
@@ -143,25 +145,25 @@ impl Store {
         })
     }
 
-    /// Takes the rights of other users to the files that were made since the last time.
+    /// Removes the access of other users to files made since the last call.
     pub(crate) fn close_to_others(&self) {
         if let Err(error) = private::close(&self.path) {
             tracing::debug!(%error, "other users may be able to read the state folder");
         }
     }
 
-    /// Opens the folder again where it could not be written to and can be now.
+    /// Reopens the folder after failed writes, if it can be written again.
     pub(crate) fn recover(&self) {
         let Ok(_one) = self.recovering.try_lock() else { return };
         if self.health.why().is_none() || self.health.is_lost() || probe(&self.path).is_err() {
             return;
         }
         let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
-        // The database is closed before it is opened: it is locked against others.
+        // The database locks its files, so it is closed before it is reopened.
         drop(opened.take());
         let again = Opened::new(&self.path, self.fsync.then_some(&self.health)).and_then(|again| {
             self.health.undo(|undo| again.put_back(undo))?;
-            // What was answered has to be there.
+            // The store must have everything that was acknowledged.
             losses::check_all_counted(&self.path, &self.counts, &again)?;
             Ok(again)
         });
@@ -179,12 +181,13 @@ impl Store {
         }
     }
 
-    /// Waits until it is not known what the folder holds, and says why: nothing more may be acknowledged.
+    /// Waits until the content of the folder becomes unknown, and returns the reason. The server may
+    /// acknowledge nothing after that.
     pub(crate) async fn lost(&self) -> StoreError {
         StoreError::Unconfirmed { path: self.path.clone(), why: self.health.lost().await.to_owned() }
     }
 
-    /// Gives sessions that are about to be written down their places among the counts.
+    /// Reserves places in the counts file for new sessions.
     fn hold<'a>(&self, ids: impl Iterator<Item = &'a str>) -> Result<(), StoreError> {
         self.counts.hold(ids).map_err(fjall::Error::Io)?;
         self.counts.sync().map_err(|error| {
@@ -194,7 +197,7 @@ impl Store {
         })
     }
 
-    /// Writes new sessions down.
+    /// Stores new sessions.
     pub(crate) fn create(&self, new: &[Live]) -> Result<Option<Saved>, StoreError> {
         let done = self.write(
             |_| Ok(new.iter().map(|live| (Space::Heads, live.id.as_bytes().to_vec())).collect()),
@@ -216,8 +219,8 @@ impl Store {
         done
     }
 
-    /// Writes forks of a session down, which start where it was after so many calls, or where it is. The events that
-    /// they share become a prefix, the session's own too where nothing of it is left out.
+    /// Stores forks of a session, from its current state or after `at` calls. The shared events become a
+    /// prefix. The session itself uses the prefix, too, if it contains all its events.
     pub(crate) fn fork(
         &self,
         live: &mut Live,
@@ -257,7 +260,7 @@ impl Store {
             if rebased {
                 own.iter().for_each(|key| batch.remove(&opened.events, key.as_slice()));
                 batch.remove(&opened.snapshots, live.id.as_str());
-                // Before they are gone: the count is never above what there is.
+                // The count is lowered first, so that it never exceeds the stored events.
                 self.counts.set(&live.id, 0);
             }
             batch.commit()?;
@@ -276,7 +279,8 @@ impl Store {
         done
     }
 
-    /// The events that forks of a session share with it, all of them or up to so many calls, and the keys of its own events.
+    /// Returns the events that forks share with a session, all or up to `at` calls, and the keys of its own
+    /// events.
     fn shared(
         &self,
         opened: &Opened,
@@ -290,7 +294,7 @@ impl Store {
         let mut events: Vec<Event> = before.iter().flat_map(|(_, prefix)| prefix.events.clone()).collect();
         events.extend(own);
         let mut events = up_to(events, at);
-        // As much of it as stands in whole prefixes is shared with them.
+        // Whole prefixes of the session are shared with its forks.
         let (mut parent, mut whole) = (None, 0);
         for (name, prefix) in before {
             let end = whole + prefix.events.len();
@@ -303,7 +307,7 @@ impl Store {
         Ok((Prefix { parent, events }, keys))
     }
 
-    /// Writes a session's head down again, as its lease is another.
+    /// Stores a session's head again after its lease changed.
     pub(crate) fn renew(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
         self.write(
             |_| Ok(vec![(Space::Heads, live.id.as_bytes().to_vec())]),
@@ -315,7 +319,7 @@ impl Store {
         )
     }
 
-    /// Writes an event of a session down.
+    /// Stores an event of a session.
     pub(crate) fn append(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, StoreError> {
         let text = json(event, "an event")?;
         let (id, number) = (live.id.clone(), live.next_event);
@@ -335,17 +339,17 @@ impl Store {
         Ok(saved)
     }
 
-    /// Takes out all that happened to a session since it began.
+    /// Deletes all events of a session.
     pub(crate) fn reset(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
         self.without(&live.id, live.next_event, Some(&Head { prefix: None, ..Head::of(live) }))
     }
 
-    /// Takes a session out.
+    /// Deletes a session.
     pub(crate) fn forget(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
         self.without(&live.id, live.next_event, None)
     }
 
-    /// Takes a session's events out, and puts this head in the place of its own.
+    /// Deletes a session's events and replaces its head.
     fn without(&self, id: &str, events: u64, head: Option<&Head>) -> Result<Option<Saved>, StoreError> {
         let done = self.write(
             |opened| {
@@ -361,7 +365,7 @@ impl Store {
                     batch.remove(&opened.events, entry.key()?);
                 }
                 batch.remove(&opened.snapshots, id);
-                // The count goes before they are gone: it is never above what there is.
+                // The count is lowered first, so that it never exceeds the stored events.
                 match head {
                     Some(head) => {
                         batch.insert(&opened.heads, id, json(head, "a head")?.as_str());
@@ -382,7 +386,7 @@ impl Store {
         done
     }
 
-    /// The events of a session, oldest first.
+    /// Returns the events of a session, oldest first.
     pub(crate) fn events(&self, live: &Live) -> Result<Vec<Event>, StoreError> {
         self.read(|opened| {
             let before = opened.prefixes_of(live.prefix.as_deref(), &live.id)?;

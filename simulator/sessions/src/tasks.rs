@@ -1,4 +1,4 @@
-//! Tasks as the server needs them. Where they come from is the caller's: a dataset folder, a fixture.
+//! Tasks in the form that the server needs. The caller provides their source, such as a dataset folder.
 
 use std::sync::Arc;
 
@@ -26,53 +26,54 @@ pub struct TaskSummary {
     pub ability: String,
 }
 
-/// A task, ready to be set up and graded.
+/// A task, ready to be run and graded.
 #[derive(Clone, Debug)]
 pub struct TaskSpec {
     /// Its id.
     pub id: String,
-    /// The world it runs in.
+    /// The name of its world.
     pub world: String,
     /// The hash of the world's canonical form.
     pub world_hash: String,
-    /// The world, frozen. The same world gives the same base.
+    /// The world, frozen. Tasks with the same world share one base.
     pub base: Arc<Base>,
     /// The system message.
     pub system: String,
     /// The user's words, goal by goal; at least one.
     pub script: Script,
-    /// The APIs that are visible at the start; `ToolSearcher` always is.
+    /// The APIs that the agent sees at the start. `ToolSearcher` is always visible.
     pub visible: Vec<ApiId>,
     /// The conditions that must hold at the end.
     pub checks: Checks,
-    /// The calls that the reference solution needs. They decide which failed episodes are excluded, and are never shown.
+    /// The calls that the reference solution needs. They decide which failed episodes are excluded. Agents
+    /// never see them.
     pub needed: Vec<NeededCall>,
     /// The clock at the start.
     pub clock: Instant,
-    /// What the first calls of APIs meet.
+    /// The outages that the first calls of APIs meet.
     pub outages: Vec<Outage>,
-    /// The seed of the session, unless another is asked for.
+    /// The seed of the session, unless a request gives another.
     pub seed: u64,
-    /// The version of the search that `ToolSearcher` does.
+    /// The version of the search in `ToolSearcher`.
     pub search: SearchVersion,
 }
 
-/// Why a task cannot be used.
+/// The reason for which a task cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TaskError(pub String);
 
-/// Where tasks come from.
+/// A source of tasks.
 pub trait TaskSource: Send + Sync {
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     fn count(&self) -> usize;
 
-    /// A range of the tasks, in a fixed order.
+    /// Returns a range of the tasks, in a fixed order.
     fn list(&self, offset: usize, limit: usize) -> Vec<TaskSummary>;
 
-    /// A task by its id; none when there is no such task.
+    /// Returns a task by its id, or none if it does not exist.
     ///
     /// # Errors
-    /// When its row or its world cannot be read.
+    /// Returns an error if the task's row or world is unreadable.
     fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError>;
 }

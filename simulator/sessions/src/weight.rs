@@ -1,43 +1,43 @@
-//! How many bytes sessions and unsent replies hold, what forks share counted once.
+//! Memory accounting: the bytes that sessions and unsent replies use. Bytes that forks share count once.
 //!
-//! A session's weight is what it holds beside its world. When sessions part, what they hold in common becomes a weight
-//! of its own, which is taken off the scale with the last session that shares it.
+//! The weight of a session is what it uses beside its world. A fork turns the common bytes into a shared
+//! weight. It is subtracted when its last session ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::problem::{Kind, Problem};
 
-/// The bytes that a server holds for its clients.
+/// The bytes that a server uses for its clients.
 #[derive(Debug, Default)]
 pub struct Scale {
     sessions: AtomicU64,
     unsent: AtomicU64,
 }
 
-/// The part of the bytes that a server may hold which replies on their way out may always take: 1 of so many.
+/// Unsent replies may always use this fraction of the limit: 1 / `UNSENT_SHARE`.
 const UNSENT_SHARE: u64 = 16;
 
 impl Scale {
-    /// Bytes that all sessions hold.
+    /// Returns the bytes of all sessions.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.sessions.load(Relaxed)
     }
 
-    /// Bytes of replies that wait to be written.
+    /// Returns the bytes of replies that wait to be sent.
     #[must_use]
     pub fn unsent(&self) -> u64 {
         self.unsent.load(Relaxed)
     }
 
-    /// Refuses another reply where those that nobody has read yet, with the sessions, hold all there is.
+    /// Refuses another reply if sessions and unsent replies have reached the limit of `most` bytes.
     ///
     /// # Errors
     /// [`Kind::Unavailable`].
     pub fn takes_replies(&self, most: u64) -> Result<(), Problem> {
         let (sessions, unsent) = (self.held(), self.unsent());
-        // Where the sessions hold it all, they can still be looked at and deleted.
+        // If sessions alone use up the limit, callers can still read and delete them.
         if unsent <= most / UNSENT_SHARE || sessions.saturating_add(unsent) < most {
             return Ok(());
         }
@@ -49,14 +49,14 @@ impl Scale {
     }
 }
 
-/// A reply that waits to be written.
+/// A reply that waits to be sent.
 pub struct Unsent {
     scale: Arc<Scale>,
     bytes: u64,
 }
 
 impl Unsent {
-    /// Counts so many bytes until it is dropped.
+    /// Counts the bytes until it is dropped.
     #[must_use]
     pub fn new(scale: Arc<Scale>, bytes: u64) -> Self {
         scale.unsent.fetch_add(bytes, Relaxed);
@@ -74,7 +74,7 @@ impl Drop for Unsent {
 #[derive(Debug)]
 pub(crate) struct Weight {
     scale: Arc<Scale>,
-    /// The bytes that it shares with sessions that it was forked from.
+    /// The bytes that it shares with other forks.
     shared: Option<Arc<Shared>>,
     own: u64,
 }
@@ -84,7 +84,7 @@ struct Shared {
     scale: Arc<Scale>,
     below: Option<Arc<Self>>,
     own: u64,
-    /// With all below.
+    /// Bytes including all ancestors.
     all: u64,
 }
 
@@ -93,7 +93,7 @@ impl Weight {
         Self { scale, shared: None, own: 0 }
     }
 
-    /// Bytes, shared ones too.
+    /// Returns the bytes, including shared ones.
     pub(crate) fn bytes(&self) -> u64 {
         self.own + self.shared()
     }
@@ -102,15 +102,15 @@ impl Weight {
         self.shared.as_ref().map_or(0, |shared| shared.all)
     }
 
-    /// Says how many bytes the session holds now, shared ones too.
+    /// Sets the bytes that the session uses, including shared ones.
     pub(crate) fn set(&mut self, bytes: u64) {
         let own = bytes.saturating_sub(self.shared());
-        // Where it holds less than before, the sum wraps around to less.
+        // If the session shrinks, the difference wraps around and the sum becomes smaller.
         self.scale.sessions.fetch_add(own.wrapping_sub(self.own), Relaxed);
         self.own = own;
     }
 
-    /// The weight of a session that holds the same, and shares all of it.
+    /// Returns the weight of a fork that shares all bytes of this session.
     pub(crate) fn part(&mut self) -> Self {
         if self.own > 0 {
             let (own, all) = (self.own, self.bytes());
@@ -121,12 +121,12 @@ impl Weight {
         Self { scale: Arc::clone(&self.scale), shared: self.shared.clone(), own: 0 }
     }
 
-    /// The weight of a session that shares nothing with this one.
+    /// Returns the weight of a session that shares nothing with this one.
     pub(crate) fn apart(&self) -> Self {
         Self::new(Arc::clone(&self.scale))
     }
 
-    /// Lets go of everything, as a session that goes back to its start does.
+    /// Releases all bytes, for a session that is reset.
     pub(crate) fn clear(&mut self) {
         self.set(0);
         self.shared = None;
@@ -142,7 +142,7 @@ impl Drop for Weight {
 impl Drop for Shared {
     fn drop(&mut self) {
         self.scale.sessions.fetch_sub(self.own, Relaxed);
-        // Forks of forks of forks are let go of one by one: as many calls within each other need a long stack.
+        // Nested forks are released in a loop, because recursion would need a deep stack.
         let mut below = self.below.take();
         while let Some(mut last) = below.and_then(Arc::into_inner) {
             below = last.below.take();
@@ -168,7 +168,7 @@ mod tests {
         let nested = forks[3].part();
         first.clear();
         assert_eq!((scale.held(), first.bytes(), nested.bytes()), (1_500, 0, 1_010));
-        // A session that holds less than it shared shares it all the same.
+        // A session that shrinks below its shared bytes still shares them.
         forks[4].set(5);
         assert_eq!((scale.held(), forks[4].bytes()), (1_490, 1_000));
         drop(forks);

@@ -1,4 +1,4 @@
-//! The worlds that are served: sources, and what of them is ready to run.
+//! Owns the worlds of a server: their sources, and those that are ready to run.
 
 use std::any::Any;
 use std::num::NonZeroUsize;
@@ -16,13 +16,13 @@ use diorama_engine::{Base, BaseError};
 
 /// A world to serve.
 pub struct WorldSource {
-    /// The name callers choose it by.
+    /// The name by which callers choose it.
     pub id: String,
-    /// Where it comes from.
+    /// The source of its document.
     pub source: Source,
     /// The seed of its records.
     pub seed: u64,
-    /// A path under which its REST API is answered too (an imported document's server path), or nothing.
+    /// A second path for its REST API (an imported document's server path), or an empty string.
     pub server_path: String,
 }
 
@@ -37,13 +37,13 @@ pub struct Ready {
     pub id: String,
     /// The world, frozen.
     pub base: Arc<Base>,
-    /// A path under which its REST API is answered too, without a final slash, or nothing.
+    /// A second path for its REST API, without a final slash, or an empty string.
     pub server_path: String,
     /// The hash of its canonical form.
     pub hash: String,
     /// The pace of its APIs.
     pub(crate) pace: Pace,
-    /// Data that a server makes of the world once.
+    /// Data that a server derives from the world once.
     attached: OnceLock<Box<dyn Any + Send + Sync>>,
 }
 
@@ -54,52 +54,53 @@ impl Ready {
         Self { id: id.to_owned(), base, server_path, hash: hash.to_owned(), pace, attached: OnceLock::new() }
     }
 
-    /// The world itself.
+    /// Returns the compiled world.
     #[must_use]
     pub fn world(&self) -> &World {
         self.base.world()
     }
 
-    /// Returns true if calls of an API are to be made on a thread of their own.
+    /// Returns true if calls of an API should run on a thread of their own.
     #[must_use]
     pub fn is_slow(&self, api: ApiId) -> bool {
         self.pace.is_slow(Some(api))
     }
 
-    /// Does a call's work, and notes how long it takes.
+    /// Runs a call and records its time.
     pub fn time<T>(&self, api: ApiId, work: impl FnOnce() -> T) -> T {
         self.pace.time(Some(api), work)
     }
 
-    /// Returns what a server makes of the world once, as tables of routes. None where another type is attached.
+    /// Returns data that a server derives from the world once, such as route tables. Returns none if data of
+    /// another type is attached.
     pub fn attached<T: Any + Send + Sync>(&self, make: impl FnOnce(&World) -> T) -> Option<&T> {
         self.attached.get_or_init(|| Box::new(make(self.world()))).downcast_ref()
     }
 }
 
-/// A world by name, made ready when first needed.
+/// A named world, which is compiled when it is first needed.
 pub struct Served {
-    /// Where it comes from.
+    /// The source of the world.
     pub source: WorldSource,
     ready: OnceLock<Result<Arc<Ready>, NotReady>>,
 }
 
-/// Why a world does not run.
+/// The reason for which a world cannot run.
 #[derive(Debug, thiserror::Error)]
 enum NotReady {
-    /// Its document is wrong.
+    /// Its document has errors.
     #[error("{0}")]
     Document(#[from] Report),
-    /// The engine cannot take it.
+    /// The engine refuses it.
     #[error(transparent)]
     Engine(#[from] BaseError),
 }
 
 impl Served {
-    /// The world, ready to run.
+    /// Returns the world, ready to run.
     ///
     /// # Errors
-    /// [`Kind::Failed`] where it cannot be made.
+    /// [`Kind::Failed`] if the world cannot be compiled.
     pub fn ready(&self) -> Result<Arc<Ready>, Problem> {
         match self.ready.get_or_init(|| self.make().map(Arc::new)) {
             Ok(ready) => Ok(Arc::clone(ready)),
@@ -118,11 +119,11 @@ impl Served {
 /// All worlds of a server.
 pub struct Worlds {
     served: Vec<Served>,
-    /// Worlds of tasks, by id: those used last. The bases behind them belong to the task source.
+    /// The most recently used worlds of tasks, by id. The task source owns their bases.
     of_tasks: Mutex<LruCache<String, Arc<Ready>>>,
 }
 
-/// Worlds of tasks that are kept ready.
+/// Maximum number of task worlds that are kept ready.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(64) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,
@@ -140,22 +141,22 @@ impl Worlds {
         Ok(Self { served, of_tasks: Mutex::new(LruCache::new(KEPT)) })
     }
 
-    /// All of them.
+    /// Returns all worlds.
     #[must_use]
     pub fn all(&self) -> &[Served] {
         &self.served
     }
 
-    /// The world of a name.
+    /// Returns the world with a name.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] without one.
+    /// [`Kind::Invalid`] without such a world.
     pub fn named(&self, id: &str) -> Result<&Served, Problem> {
         let found = self.served.iter().find(|served| served.source.id == id);
         found.ok_or_else(|| Problem::about("world", &format!("one of {}", self.names()), format!("`{id}`")))
     }
 
-    /// The world that is meant when none is named.
+    /// Returns the only world, for requests that name none.
     ///
     /// # Errors
     /// [`Kind::Invalid`] unless there is exactly one.
@@ -167,7 +168,7 @@ impl Worlds {
         }
     }
 
-    /// The world of a task.
+    /// Returns the world of a task.
     pub(crate) fn of_task(&self, task: &TaskSpec) -> Arc<Ready> {
         let mut kept = self.of_tasks.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(ready) = kept.get(&task.world).filter(|ready| Arc::ptr_eq(&ready.base, &task.base)) {

@@ -1,4 +1,4 @@
-//! Values, texts and bytes that nobody expects.
+//! Owns unusual values, texts and bytes for the fuzz test.
 
 use rand::RngExt;
 use rand::seq::IndexedRandom;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::wire::{Draft, Framing};
 
-/// The mark at which a raw text is put in once the rest is JSON.
+/// Mark in the serialized JSON that raw text replaces.
 const HOLE: &str = "\u{2}hole\u{2}";
 
 const TEXTS: [&str; 18] = [
@@ -31,7 +31,7 @@ const TEXTS: [&str; 18] = [
     "\u{feff}x",
 ];
 
-/// JSON as no serialiser writes it.
+/// Draws JSON text that no serializer writes.
 fn raw(rng: &mut ChaCha8Rng) -> Vec<u8> {
     let deep = |open: &str, close: &str, depth: usize| {
         format!("{}1{}", open.repeat(depth), close.repeat(depth)).into_bytes()
@@ -63,7 +63,7 @@ fn raw(rng: &mut ChaCha8Rng) -> Vec<u8> {
     }
 }
 
-/// A value of any type.
+/// Draws a value of any type.
 pub(super) fn value(rng: &mut ChaCha8Rng) -> Json {
     match rng.random_range(0..12) {
         0 => Json::Null,
@@ -80,7 +80,7 @@ pub(super) fn value(rng: &mut ChaCha8Rng) -> Json {
     }
 }
 
-/// Changes one place of a value: what it is, what it is called, or whether it is there.
+/// Changes one member or item of a value: its value, its name, or its presence.
 pub(super) fn mutate(rng: &mut ChaCha8Rng, json: &mut Json) {
     let inner = match json {
         Json::Object(members) if !members.is_empty() && rng.random_bool(0.9) => {
@@ -107,7 +107,7 @@ pub(super) fn mutate(rng: &mut ChaCha8Rng, json: &mut Json) {
     }
 }
 
-/// The bytes of a value, with raw texts in its holes.
+/// Returns the bytes of a value, with raw text in place of its marks.
 pub(super) fn bytes(rng: &mut ChaCha8Rng, json: &Json) -> Vec<u8> {
     let hole = json!(HOLE).to_string();
     let text = json.to_string();
@@ -120,7 +120,7 @@ pub(super) fn bytes(rng: &mut ChaCha8Rng, json: &Json) -> Vec<u8> {
     bytes
 }
 
-/// Names and values as a query string has them.
+/// Returns names and values as a query string.
 pub(super) fn query(pairs: &Map<String, Json>) -> String {
     let text = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let pairs = pairs.iter().map(|(name, value)| format!("{}={}", escaped(name), escaped(&text(value))));
@@ -135,7 +135,7 @@ pub(super) fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-/// Changes what is around the body of a request, or its bytes.
+/// Changes the headers or framing of a request, or the bytes of its body.
 pub(super) fn spoil(rng: &mut ChaCha8Rng, draft: &mut Draft) {
     let some = |rng: &mut ChaCha8Rng, length: usize| rng.random_range(0..=length);
     match rng.random_range(0..20) {

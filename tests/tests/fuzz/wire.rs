@@ -1,10 +1,10 @@
-//! Requests as bytes, and the answers that come back: what an HTTP client would not send.
+//! Owns requests as bytes, including those that an HTTP client would not send, and their answers.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// A request before it is bytes.
+/// A request before serialization.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) method: String,
@@ -14,32 +14,32 @@ pub(super) struct Draft {
     pub(super) framing: Framing,
 }
 
-/// How the length of a body is told.
+/// The way in which a request states the length of its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     Length,
-    /// In chunks of so many bytes.
+    /// Chunks of this many bytes.
     Chunks(usize),
-    /// In chunks whose sizes are wrong.
+    /// Chunks whose sizes are wrong.
     BadChunks,
-    /// Fewer bytes than the head says; the rest never comes.
+    /// The body has fewer bytes than the head states. The rest never comes.
     Cut,
-    /// A length that is no number, or two of them.
+    /// A length that is no number, or two lengths.
     BadLength,
 }
 
 /// The guarantees of HTTP to a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expect {
-    /// An answer with a body that says what is wrong, if anything is.
+    /// An answer whose body names the problem, if any.
     Answer,
-    /// A refusal, of which the parser of heads makes the body.
+    /// A refusal, whose body the HTTP parser makes.
     Refusal,
-    /// Perhaps nothing: the request was never whole.
+    /// No answer is required, because the request was never whole.
     Perhaps,
 }
 
-/// An answer.
+/// An answer of the server.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -78,7 +78,7 @@ impl Draft {
         bytes
     }
 
-    /// The expected behaviour of the server.
+    /// Returns the expected behaviour of the server.
     pub(super) fn expect(&self) -> Expect {
         let odd = |text: &str| text.bytes().any(|byte| byte <= b' ' || byte == 0x7f);
         let method = self.method.is_empty() || !self.method.bytes().all(|byte| byte.is_ascii_graphic());
@@ -98,11 +98,11 @@ impl Draft {
         }
     }
 
-    /// Sends the request on a connection of its own; nothing when the connection ends without an answer.
+    /// Sends the request on a connection of its own. Returns none if the connection ends without an answer.
     pub(super) fn send(&self, address: SocketAddr) -> Option<Answer> {
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-        // A client that is refused before all is sent may see the connection end while sending.
+        // The server may refuse a request and close the connection before the client has sent it all.
         let _ = stream.write_all(&self.bytes());
         if matches!(self.framing, Framing::Cut | Framing::BadChunks) {
             let _ = stream.shutdown(Shutdown::Write);
@@ -127,7 +127,7 @@ impl Draft {
     }
 }
 
-/// The chunks of a body, put together.
+/// Joins the chunks of a body.
 fn joined(mut body: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::new();
     loop {

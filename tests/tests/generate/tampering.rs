@@ -1,4 +1,4 @@
-//! Tampered datasets: `verify` finds what was changed and names it.
+//! Owns the tests of tampered datasets: `verify` finds the change and names it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,7 +22,8 @@ fn copy_dataset(to: &Path) {
     }
 }
 
-/// Writes a file's rows back and makes the manifest agree with the bytes, so that only the replay can tell.
+/// Writes the changed rows of a file and updates the manifest, so that only the replay can find the change.
+/// Returns the id of the changed row.
 fn rewrite(folder: &Path, change: impl Fn(&mut Dialogue)) -> String {
     let mut by_file: BTreeMap<String, Vec<Dialogue>> = BTreeMap::new();
     for (name, row) in rows(folder) {
@@ -52,7 +53,7 @@ fn agree(folder: &Path, name: &str) {
     std::fs::write(&path, serde_json::to_vec_pretty(&manifest).unwrap()).unwrap();
 }
 
-/// Verify must fail, and name what was tampered with.
+/// Checks that `verify` fails and names the change.
 #[track_caller]
 fn check(tampered: &Path, expect: &str) {
     let ran = run(&["dataset", "verify", text(tampered), "--json"]);
@@ -97,7 +98,7 @@ fn tampering_is_found_and_named() {
     });
     check(&answer, &id);
 
-    // Changes that a recomputed manifest used to hide.
+    // Changes that an updated manifest would hide from a check of hashes.
     let hidden = |name: &str, change: &dyn Fn(&mut Dialogue), expect: &str| {
         let folder = fresh(name);
         let id = rewrite(&folder, change);

@@ -1,4 +1,4 @@
-//! The trainers' own clients, as their packages have them, with recorded steps in the place of a model.
+//! Owns the tests with the trainers' own clients, which play recorded steps in place of a model.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Tasks, path};
 
-/// The last line that a script of `data/gym` prints.
+/// Runs a script of `data/gym`, and returns its last line.
 fn run(venv: &str, script: &str, arguments: &[&str]) -> Option<Json> {
     Some(run_with(&installed(&format!("{venv}/bin/python"))?, script, arguments))
 }
@@ -27,7 +27,7 @@ fn run_with(python: &Path, script: &str, arguments: &[&str]) -> Json {
     serde_json::from_str(printed.lines().last().unwrap()).unwrap()
 }
 
-/// A request whose reply is lost may have been carried out: it is not sent again.
+/// Checks that a request whose reply is lost is not sent again, because the server may have executed it.
 #[test]
 fn adapters_send_no_request_twice() {
     if Command::new("python3").arg("--version").output().is_err() {

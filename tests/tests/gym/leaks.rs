@@ -1,4 +1,4 @@
-//! Clients that leave in the middle: nothing of theirs stays.
+//! Owns the tests of clients that leave in the middle: the server must free their sessions and memory.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -12,20 +12,21 @@ use tungstenite::Message;
 
 use super::{Gym, Solution, Tasks};
 
-/// Episodes of the long form.
+/// Number of episodes in the long test.
 const MANY_EPISODES: usize = 100_000;
-/// How long an episode lives that nobody asks for.
+/// Lifetime in seconds of an episode without requests.
 const LEASE_SECONDS: u64 = 1;
 const THREADS: usize = 4;
 
-/// Resident memory of this process, in bytes.
+/// Returns the resident memory of this process in bytes.
 fn memory() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
-/// How an episode's client behaves: it plays on to the end, stops after some steps, or is gone in the middle of a request.
+/// Behaviour of an episode's client: it finishes, stops after some steps, or leaves in the middle of a
+/// request.
 #[derive(Clone, Copy)]
 enum Client {
     Finishes,
@@ -51,7 +52,7 @@ impl Client {
     }
 }
 
-/// Begins a request and leaves.
+/// Sends a part of a request, and closes the connection.
 fn break_off(url: &str, path: &str, header: &str) {
     let Ok(mut stream) = TcpStream::connect(url.trim_start_matches("http://")) else { return };
     let _ =
@@ -116,7 +117,8 @@ fn ors(gym: &Gym, solution: &Solution, name: &str, client: Client) {
     }
 }
 
-/// Plays so many episodes by all three protocols, and gives how many bytes of memory were added after the first fifth.
+/// Plays `episodes` episodes by all three protocols. Returns the bytes of memory that were added after the
+/// first fifth.
 fn play(episodes: usize) -> i64 {
     let tasks = Tasks::new(12);
     let lease = LEASE_SECONDS.to_string();
@@ -147,7 +149,7 @@ fn play(episodes: usize) -> i64 {
         }
     });
     for gym in &gyms {
-        // Sockets end their sessions at once, and leases the others.
+        // A closed socket ends its session at once. A lease ends the other sessions.
         let began = Instant::now();
         while gym.sessions() > 0 {
             assert!(

@@ -1,11 +1,11 @@
-//! NeMo Gym: cookies, bare replies, verdicts with and without a session.
+//! Owns the tests of NeMo Gym: cookies, bare replies, verdicts with and without a session.
 
 use reqwest::blocking::Response;
 use serde_json::{Value as Json, json};
 
 use super::{Gym, Solution, Tasks, always_failing, tries};
 
-/// A rollout under way, whose client keeps the cookie of the last reply alone, as NeMo Gym's does.
+/// A rollout in progress, whose client keeps only the cookie of the last reply, as NeMo Gym's does.
 struct Rollout<'a> {
     gym: &'a Gym,
     row: Json,
@@ -49,7 +49,7 @@ impl<'a> Rollout<'a> {
     }
 }
 
-/// The cookie that a reply sets: a client that does not find one has lost its session.
+/// Returns the cookie that a reply sets. A client without a cookie has lost its session.
 fn cookie(reply: &Response) -> String {
     let set = reply.headers().get("set-cookie").map(|set| set.to_str().unwrap().to_owned());
     set.unwrap().split(';').next().unwrap().to_owned()
@@ -76,7 +76,8 @@ fn solved_rollouts_get_1_and_idle_ones_0_with_a_session_and_without() {
         assert!(verdict["goal_rewards"].as_array().unwrap().iter().all(|reward| *reward == 1.0));
         let sent = solved.verify_body();
         assert_eq!((&verdict["response"], &verdict["agent_ref"]), (&sent["response"], &sent["agent_ref"]));
-        // The session is gone: a stored rollout is graded by making its calls again, which gives the same.
+        // The session has ended. The server grades a stored rollout by replaying its calls, which gives the
+        // same verdict.
         assert_eq!(solved.verify(), verdict);
         let stored: Json = gym.post("/verify", &[], &sent).json().unwrap();
         assert_eq!(stored, verdict);
@@ -99,7 +100,7 @@ fn refusals_are_outputs_and_keep_the_cookie() {
         ("finish", json!([1]), 422),
         ("a/b", json!({}), 404),
     ] {
-        // A path that no route has is no session's, and keeps none.
+        // An unknown path belongs to no session and keeps none alive.
         if name.contains('/') {
             assert_eq!(gym.post(&format!("/{name}"), &[], &body).status(), status);
             continue;
@@ -111,7 +112,7 @@ fn refusals_are_outputs_and_keep_the_cookie() {
     let broken =
         gym.client.post(format!("{}/finish", gym.url)).header("cookie", &cookie).body("{").send().unwrap();
     assert_eq!((broken.status().as_u16(), super::nemo_gym::cookie(&broken)), (400, cookie));
-    // What tells rollouts apart stands before any path.
+    // NeMo Gym puts the id of a rollout before any path.
     let (status, verdict) = rollout.send("/ng-rollout/0-1-a2/verify", &rollout.verify_body());
     assert_eq!((status, &verdict["reward"]), (200, &json!(0.0)));
     for (body, status) in [(json!({}), 422), (json!({"id": "nope"}), 422), (json!({"id": 7}), 422)] {
@@ -144,7 +145,7 @@ fn a_callers_id_names_one_session_and_closing_is_idempotent() {
         assert_eq!(closed, json!({"outcome": outcome}));
     }
     assert_eq!(gym.sessions(), 0);
-    // A seed that comes with the cookie of a rollout gives up what that one had.
+    // Seeding with the cookie of a rollout ends the session of that rollout.
     let mut rollout = Rollout::seed(&gym, row(&tasks.solutions[0]));
     let before = rollout.cookie.clone();
     let seeded = rollout.row.clone();

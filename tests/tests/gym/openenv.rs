@@ -1,4 +1,4 @@
-//! OpenEnv: sockets and their sessions, errors by code, episodes over HTTP.
+//! Owns the tests of OpenEnv: sockets and their sessions, error codes, episodes over HTTP.
 
 use serde_json::{Value as Json, json};
 use tungstenite::{Message, WebSocket};
@@ -49,7 +49,7 @@ fn an_episode_on_a_socket_is_rewarded_at_its_end_and_ends_with_the_socket() {
         let state = ask(&mut socket, &json!({"type": "state"}))["data"].clone();
         let expected = json!({"episode_id": "e", "step_count": solution.calls.len(), "task_id": solution.task, "done": true});
         assert_eq!(state, expected);
-        // What comes after the end is paid for by nothing.
+        // Steps after the end earn no reward.
         let after = act(&mut socket, "finish", &json!({"outcome": "done"}));
         assert_eq!((&after["reward"], &after["done"]), (&json!(0.0), &json!(true)));
         assert_eq!(gym.sessions(), 1);
@@ -83,7 +83,7 @@ fn every_kind_of_error_has_its_code() {
     socket.send(Message::text("{\"type\": ")).unwrap();
     assert_eq!(code(heard(&mut socket)), "INVALID_JSON");
     assert_eq!(code(heard(&mut gym.socket("/ws?session_id=nope"))), "SESSION_ERROR");
-    // The server has two places: sockets that have none are told so, and one that leaves makes room.
+    // The server admits two sessions. It refuses further sockets, and a socket that leaves frees its session.
     let mut second = gym.socket("/ws");
     for socket in [&mut socket, &mut second] {
         assert_eq!(ask(socket, &json!({"type": "reset", "data": {"seed": 1}}))["type"], "observation");
@@ -126,7 +126,7 @@ fn resets_are_deterministic_fork_and_leave_excluded_episodes_without_reward() {
         (&last["reward"], &last["done"], &last["metadata"]["grade"]["excluded"]),
         (&Json::Null, &json!(true), &json!(true))
     );
-    // An episode over HTTP is known by its name, also as the origin of forks.
+    // A name identifies an episode over HTTP, also as the origin of forks.
     let named = json!({"id": solution.task, "seed": solution.seed, "episode_id": "origin"});
     assert_eq!(gym.post("/reset", &[], &named).status(), 200);
     reset(&mut socket, json!({"fork_of": "origin", "at": 0}));
@@ -170,7 +170,8 @@ fn json_rpc_answers_all_that_comes_with_200() {
     }
     let broken = gym.client.post(format!("{}/mcp", gym.url)).body("{").send().unwrap();
     assert_eq!(broken.json::<Json>().unwrap()["error"]["code"], json!(-32_700));
-    // A session made here is joined by one socket; closing it meanwhile ends it with the socket.
+    // One socket joins a session that this call makes. Closing the session meanwhile ends it together with
+    // the socket.
     let made = call("openenv/session/create", json!({}));
     let session = made["result"]["session_id"].as_str().unwrap();
     let mut joined = gym.socket(&format!("/ws?session_id={session}"));

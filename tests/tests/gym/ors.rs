@@ -1,10 +1,10 @@
-//! The Open Reward Standard: sessions by header, replies as events.
+//! Owns the tests of the Open Reward Standard: sessions by header, replies as events.
 
 use serde_json::{Value as Json, json};
 
 use super::{Gym, Tasks, always_failing, tries};
 
-/// The value of an event of a stream.
+/// Returns the data of the wanted event in a stream.
 fn event(stream: &str, wanted: &str) -> Option<String> {
     let mut found = String::new();
     let mut seen = false;
@@ -32,7 +32,7 @@ impl Gym {
         sid
     }
 
-    /// The result of a call, and the name that it can be asked for again by.
+    /// Makes a call. Returns its result, and the id under which a client can request it again.
     fn run(&self, sid: &str, name: &str, input: &Json) -> (Json, String) {
         let body = json!({"name": name, "input": input});
         let stream = self.post("/diorama/call", &[("x-session-id", sid)], &body).text().unwrap();
@@ -83,7 +83,7 @@ fn a_broken_stream_is_asked_for_again_and_the_call_is_made_once() {
         event(&gym.post("/call", &session, &unknown).text().unwrap(), "error").unwrap(),
         "unknown task_id"
     );
-    // Arguments that were not given come as null from clients that fill in every parameter.
+    // Clients that fill in every parameter send null for absent arguments.
     let (ended, _) = gym.run(
         &sid,
         "finish",
@@ -123,7 +123,7 @@ fn what_is_wrong_is_told() {
     );
     assert_eq!(gym.post("/call", &named, &json!({"name": "finish"})).status(), 422);
     assert_eq!(gym.get("/other/tools", &[]).status(), 404);
-    // The environment may be left out, as the standard's client does.
+    // The environment may be omitted from the path, as in the standard's client.
     let splits: Json = gym.get("/splits", &[]).json().unwrap();
     assert_eq!(splits, json!([{"name": "train", "type": "train"}]));
     for path in ["/diorama/task_tools", "/task_tools"] {
@@ -133,7 +133,7 @@ fn what_is_wrong_is_told() {
     gym.post("/delete", &named, &json!({}));
     let faulty = json!({"task_spec": {"id": tasks.solutions[0].task, "faults": always_failing()}});
     let sid = gym.begin(&faulty);
-    // The user may have nothing more to say before the recorded steps are all made.
+    // The user may finish the conversation before all recorded steps are made.
     let calls = tasks.solutions[0].calls.iter();
     let tried = calls.flat_map(|(name, input)| std::iter::repeat_n((name, input), tries(name)));
     let mut results = tried.map(|(name, input)| gym.run(&sid, name, &json!(input)).0);

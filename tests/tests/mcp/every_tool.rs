@@ -1,5 +1,6 @@
-//! Every tool of documents and of the catalog, called with the official clients for Python and TypeScript. Both hold results against the
-//! output schemas of the tools, and refuse those that do not fit.
+//! Owns the test that calls every tool of documents and of the catalog with the official clients for Python
+//! and TypeScript. Both clients check results against the output schemas of the tools, and refuse results
+//! that do not fit.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -11,10 +12,10 @@ use diorama_tests::server::Server;
 use diorama_tests::{installed, shared_data};
 use serde_json::{Map, Value as Json, json};
 
-/// Rounds of calls from which arguments are learned: those of one round take what replies of earlier ones showed.
+/// Number of rounds of calls. Each round takes arguments from replies of earlier rounds.
 const ROUNDS: usize = 3;
 
-/// Values by the plain names of the members that showed them.
+/// Values by the folded names of the members that held them.
 type Seen = BTreeMap<String, Vec<Json>>;
 
 fn plain(name: &str) -> String {
@@ -40,7 +41,7 @@ fn is_of(schema: &Json, value: &Json) -> bool {
     }
 }
 
-/// A value that a schema may take: one that a reply showed under the name, or under the name of any key, else a plain one.
+/// Returns a value for a schema: one that a reply showed under the name or under any key, else a simple one.
 fn value(name: &str, schema: &Json, seen: &Seen) -> Json {
     if let Some(first) = schema["enum"].get(0) {
         return first.clone();
@@ -75,7 +76,8 @@ fn arguments(schema: &Json, seen: &Seen) -> Json {
     Json::Object(members.collect::<Map<String, Json>>())
 }
 
-/// Calls of every tool of a world: first those that succeed in this order, then one of each tool that may fail.
+/// Returns calls of every tool of a world, and the number that succeed in this order. Calls that may fail
+/// come last, one for each tool.
 fn calls(server: &Server, world: &str) -> (Vec<Json>, usize) {
     let id = session(server, world);
     let accept = [("accept", "application/json, text/event-stream"), ("mcp-protocol-version", "2025-06-18")];
@@ -103,7 +105,7 @@ fn session(server: &Server, world: &str) -> String {
     server.post("/v1/sessions", json!({"world": world}))["id"].as_str().unwrap().to_owned()
 }
 
-/// What a client says of calls, by session.
+/// Returns the client's report on the calls of each session.
 fn outcomes(client: &mut Command, sessions: &Json) -> Vec<Vec<String>> {
     let mut child =
         client.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -113,7 +115,7 @@ fn outcomes(client: &mut Command, sessions: &Json) -> Vec<Vec<String>> {
     serde_json::from_slice(&ran.stdout).unwrap()
 }
 
-/// Has both clients make the calls of every tool of the worlds that a server serves.
+/// Checks that both clients can call every tool of the worlds on a server.
 fn check(server: &Server, least: usize) {
     let (Some(python), Some(node)) = (installed("venv-mcp/bin/python"), installed("npm-mcp/node_modules"))
     else {
@@ -155,12 +157,12 @@ fn official_clients_take_the_replies_of_every_tool_of_documents() {
     let own =
         ["mcp/harbour.yaml", "openapi/parcel_post.json", "openapi/tunehall.yaml", "openapi/vet_clinic.yaml"];
     let mut documents: Vec<PathBuf> = own.iter().map(|file| data.join(file)).collect();
-    // Documents after public bug reports.
+    // Documents modelled on public bug reports.
     for folder in ["openapi-cases", "cases4"] {
         let Some(folder) = shared_data(folder) else { continue };
         let entries =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path().join("openapi.yaml"));
-        // Replies of this one lack keys that it requires, because their schemas bound them.
+        // Replies of this document lack keys that it requires, because their schemas bound them.
         let known = |document: &PathBuf| {
             document.exists() && !document.to_string_lossy().contains("numbers-and-keys")
         };

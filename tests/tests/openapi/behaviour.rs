@@ -1,4 +1,5 @@
-//! What operations do: records are made, changed and deleted, and dialogues about that replay.
+//! Owns the tests of operations that make, change and delete records, and of dialogues that replay such
+//! calls.
 
 use diorama_openapi::{ImportOptions, import};
 use diorama_tests::diorama;
@@ -61,7 +62,8 @@ fn the_clinic_lists_filters_and_sorts() {
     let mut clinic = Imports::clinic();
     for (path, arguments) in [
         ("/owners", json!({"limit": 5})),
-        // `/pets` embeds a pet's mother without the required `tags`: a known gap of the import of self references.
+        // `/pets` embeds a pet's mother without the required `tags`: a known gap in the import of self
+        // references.
         ("/visits", json!({"status": "booked"})),
         ("/status", json!({})),
     ] {
@@ -194,7 +196,7 @@ fn dialogues_over_a_document_write_and_replay() {
     }
 }
 
-/// Paths as older services have them, and writes that answer without a body.
+/// A document with paths in the style of older services, and writes that answer without a body.
 const ARCHIVE: &str = r##"
 openapi: 3.0.3
 info: {title: Archive, version: "1"}
@@ -232,7 +234,7 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     };
     let (_, reports) = ask("GET /reports.json", Value::Null);
     let (first, second) = (&reports[0]["id"], &reports[1]["id"]);
-    // Nothing shows a shelf: there is one, which callers are told.
+    // No reply shows a shelf. The world has one, and the session tells its key to callers.
     let shelf = session["given"]["shelf"].as_str().unwrap();
     assert_eq!(ask(&format!("GET /shelves/{shelf}"), Value::Null), (200, reports.clone()));
     assert_eq!(ask("GET /shelves/any", Value::Null).0, 404);
@@ -251,7 +253,7 @@ fn segments_of_text_and_parameters_are_routed_and_204_has_no_body() {
     assert_eq!(ask("GET /compare/v1...v2", Value::Null).0, 200);
     assert_eq!(ask(&format!("GET /reports/{first}"), Value::Null).0, 404);
     let document = ask("GET /openapi.json", Value::Null).1;
-    // A path that names a parameter twice has the second under a name of its own.
+    // If a path names a parameter twice, the import renames the second.
     assert!(document["paths"]["/reports/{id}/copy/{id_2}"]["get"].is_object(), "{document}");
     let responses = &document["paths"]["/reports/{id}.json"]["delete"]["responses"];
     assert_eq!((&responses["204"], &responses["200"]), (&json!({"description": "Done."}), &Value::Null));

@@ -1,17 +1,18 @@
-//! A document whose schemas all refer to each other, as generated ones do: it unfolds to more than any memory.
+//! Owns the test of a document whose schemas all refer to each other, as in generated documents. Its full
+//! expansion would exceed any memory.
 
 use diorama_openapi::{ImportOptions, import};
 use serde_json::{Map, Value, json};
 
 use super::imports::{Imports, answers, component, list_of};
 
-/// How many schemas there are.
+/// Number of schemas.
 const THINGS: usize = 24;
-/// How many others each refers to, besides the one that it requires.
+/// Number of schemas that each refers to, besides the one that it requires.
 const OTHERS: usize = 4;
 
-/// Things that refer to each other. Each requires the next, in another part of its `allOf` than the one that describes it;
-/// every fourth requires none, so that what is required ends.
+/// Makes a document of schemas that refer to each other. Each requires the next, in another part of its
+/// `allOf` than its description. Every fourth requires none, so that the chain ends.
 fn document() -> Value {
     let thing = |place: usize| format!("thing{}", place % THINGS);
     let (mut paths, mut schemas) = (Map::new(), Map::new());

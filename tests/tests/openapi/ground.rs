@@ -1,10 +1,12 @@
-//! Documents that inference does not understand: what is sent is kept by its path, and every reply is valid.
+//! Owns the tests of documents that inference does not understand: values are stored by path, and every reply
+//! is valid.
 
 use serde_json::{Value, json};
 
 use super::imports::{Imports, answers, component};
 
-/// Tickets with notes below them, a body of several kinds, and children that are only made and changed.
+/// Makes a document of tickets with notes below them, a body of several content types, and children that no
+/// read returns.
 fn document() -> Value {
     let key =
         |name: &str| json!([{"name": name, "in": "path", "required": true, "schema": {"type": "string"}}]);
@@ -50,7 +52,7 @@ fn document() -> Value {
     })
 }
 
-/// Calls, and holds the reply to its schema.
+/// Makes a call, and checks the reply against its schema.
 fn call(desks: &mut Imports, method: &str, path: &str, arguments: Value) -> (u16, Value) {
     let (status, body) = desks.call(method, path, arguments.clone());
     if status < 300 {

@@ -1,14 +1,17 @@
-//! What a person does with the API of a document, written down from its documentation before it was ever run: sign in,
-//! make, find, change, attach, list, page, refuse, delete.
+//! Owns the scenarios of a person who uses the API of a document. They were written from its documentation
+//! before the first run. They sign in, make, find, change, attach, list, page, refuse and delete.
 //!
-//! `tests/data/openapi/scenarios/*.json` has `document` (of this project) or `shared` (beside it), `headers` of every
-//! request, and `steps`: `name`, `request` (method and path, or method and URL), `query`, `headers` (`null` leaves one out),
-//! one of `json`, `form` and `multipart`, `status` (one or several), `expect` and `keep`, which names what a JSON pointer
-//! finds in the reply. `{name}` stands for what an earlier step kept, with its type where it is all of a text;
-//! `{token_url}` is known from the start. An assertion of `expect` is about what stands `at` a pointer, and that it is
-//! there: it `equals` a value; or it is a list that has `at_least` or `at_most` so many items, one that `has` or none that
-//! `lacks` certain values at pointers of its own, or `every` one with them. A step that does not hold yet says why it
-//! `falls_short`, and has to fail.
+//! A file `tests/data/openapi/scenarios/*.json` has `document` (in this project) or `shared` (beside it),
+//! `headers` of all requests, and `steps`.
+//!
+//! A step has `name`, `request` (a method and a path or URL), `query`, and `headers` (`null` omits one). Its
+//! body is one of `json`, `form` and `multipart`. `status` lists the expected statuses. `expect` holds
+//! assertions. `keep` names values that JSON pointers find in the reply. `{name}` stands for a kept value,
+//! and keeps its type if it is the whole string. `{token_url}` is predefined.
+//!
+//! An assertion reads the value `at` a pointer, which must exist. The value `equals` another, or it is a
+//! list. A list may have `at_least` or `at_most` a number of items. `has`, `lacks` and `every` test its items
+//! for values at pointers of their own. A step with `falls_short` must fail, and its text gives the reason.
 
 use diorama_tests::requests::serve;
 use diorama_tests::server::Server;
@@ -21,18 +24,18 @@ use super::imports::fixture;
 
 const BOUNDARY: &str = "end-of-part";
 
-/// Somebody who uses a served document, with what they have been told so far.
+/// A client of a served document, with the values it has kept so far.
 struct Person {
     base: String,
     headers: Map<String, Json>,
     known: Map<String, Json>,
     client: Client,
-    /// Serves until it is dropped.
+    /// The server. Dropping it stops the server.
     _server: Server,
 }
 
 impl Person {
-    /// Begins a scenario, where its document is at hand.
+    /// Starts a scenario if its document is present.
     fn begin(scenario: &Json) -> Option<Self> {
         let document = match scenario["shared"].as_str() {
             Some(file) => shared_data(file)?,
@@ -52,7 +55,7 @@ impl Person {
         })
     }
 
-    /// Takes a step; why it does not hold, or nothing.
+    /// Makes a step. Returns the reason for its failure, if any.
     fn take(&mut self, step: &Json) -> Option<String> {
         let (status, body) = match self.send(step) {
             Ok(reply) => reply,
@@ -106,7 +109,7 @@ impl Person {
         Ok((status, serde_json::from_str(&text).unwrap_or(Json::String(text))))
     }
 
-    /// The content type and the text of what is sent.
+    /// Returns the content type and the text of the request body.
     fn body(&self, step: &Json) -> Result<Option<(String, String)>, String> {
         if let Some(json) = step.get("json") {
             return Ok(Some(("application/json".to_owned(), self.filled(json)?.to_string())));
@@ -118,7 +121,7 @@ impl Person {
         Ok(Some((format!("multipart/form-data; boundary={BOUNDARY}"), parts(&self.filled(given)?))))
     }
 
-    /// What an earlier step kept.
+    /// Returns a value that an earlier step kept.
     fn told(&self, name: &str) -> Result<&Json, String> {
         self.known.get(name).ok_or_else(|| format!("no step before told {name}"))
     }
@@ -163,7 +166,7 @@ impl Person {
     }
 }
 
-/// Why an assertion does not hold of a reply, or nothing.
+/// Returns the reason for which a reply violates an assertion, if any.
 fn wrong(check: &Json, body: &Json) -> Option<String> {
     let at = text(&check["at"]);
     let Some(found) = body.pointer(at) else { return Some(format!("there is no {at}: {body}")) };
@@ -177,7 +180,7 @@ fn wrong(check: &Json, body: &Json) -> Option<String> {
     })
 }
 
-/// Whether an assertion holds of a list.
+/// Returns true if an assertion holds for a list.
 fn of_list(kind: &str, items: &[Json], wanted: &Json) -> bool {
     let number = || usize::try_from(wanted.as_u64().unwrap()).unwrap();
     let fits = |item: &Json| {
@@ -194,7 +197,7 @@ fn of_list(kind: &str, items: &[Json], wanted: &Json) -> bool {
     }
 }
 
-/// Whether two values are the same, numbers by what they are worth.
+/// Returns true if two values are equal. Numbers compare by value.
 fn same(one: &Json, other: &Json) -> bool {
     match (one.as_f64(), other.as_f64()) {
         (Some(one), Some(other)) => one.total_cmp(&other).is_eq(),
@@ -202,7 +205,7 @@ fn same(one: &Json, other: &Json) -> bool {
     }
 }
 
-/// The name in a text that is a placeholder and nothing else.
+/// Returns the name if the whole text is one placeholder.
 fn placeholder(whole: &str) -> Option<&str> {
     whole.strip_prefix('{')?.strip_suffix('}').filter(|name| is_name(name))
 }
@@ -215,7 +218,7 @@ fn text(value: &Json) -> &str {
     value.as_str().unwrap_or_else(|| panic!("expected a text, found {value}"))
 }
 
-/// A value as it stands in a path or a form.
+/// Returns a value as it is written in a path or a form.
 fn spelt(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -228,7 +231,7 @@ fn percent(whole: &str) -> String {
     whole.bytes().map(spell).collect()
 }
 
-/// An object as pairs of a query string or form.
+/// Returns an object as pairs of a query string or form.
 fn pairs(members: &Json) -> String {
     let members = members.as_object().into_iter().flatten();
     let pairs: Vec<String> =
@@ -236,7 +239,7 @@ fn pairs(members: &Json) -> String {
     pairs.join("&")
 }
 
-/// An object as the parts of a form; `{filename, content}` is a file.
+/// Returns an object as the parts of a form. An object `{filename, content}` becomes a file.
 fn parts(members: &Json) -> String {
     let part = |(name, value): (&String, &Json)| {
         let file = value["filename"].as_str();
@@ -249,7 +252,7 @@ fn parts(members: &Json) -> String {
     format!("{parts}--{BOUNDARY}--\r\n")
 }
 
-/// Every step holds but those that are said to fall short, and those do not.
+/// Checks that the steps with `falls_short` fail and all others succeed.
 fn check(scenario: &str) {
     let file = fixture(&format!("data/openapi/scenarios/{scenario}.json"));
     let written: Json = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Imported documents to ask.
+//! Owns imported documents in sessions, and the calls on them.
 
 use std::path::Path;
 
@@ -31,14 +31,14 @@ impl Imports {
         Self { document, imported, session: Session::new(base, SessionOptions::default()) }
     }
 
-    /// RestBench's TMDB document, where the shared folder stands beside the workspace.
+    /// Imports RestBench's TMDB document, if the shared folder stands beside the workspace.
     pub(crate) fn tmdb() -> Option<Self> {
         let text = std::fs::read(shared_data("restbench/tmdb_oas.json")?).expect("the document is read");
         let document = serde_json::from_slice(&text).expect("the document is JSON");
         Some(Self::of("tmdb_oas.json", &text, document))
     }
 
-    /// A document that a test makes.
+    /// Imports a document that a test makes.
     pub(crate) fn made(name: &str, document: Value) -> Self {
         Self::of(name, document.to_string().as_bytes(), document)
     }
@@ -53,7 +53,7 @@ impl Imports {
         Self::of(path, text.as_bytes(), document)
     }
 
-    /// The key of the first record of a resource.
+    /// Returns the key of the first record of a resource.
     pub(crate) fn key(&self, resource: &str) -> Value {
         let world = self.session.base().world();
         let found = world.resources.iter().find(|known| *known.name == *resource);
@@ -61,7 +61,7 @@ impl Imports {
         found.records.first().expect("it has records")[found.key.index()].to_json(&world.zone)
     }
 
-    /// Arguments of the right types: keys of records that there are, the first value of an enum.
+    /// Returns arguments of the right types: keys of existing records, and the first value of each enum.
     pub(crate) fn arguments(&self, api: &ApiDoc, all: bool) -> Value {
         let wanted = api.parameters.iter().filter(|(_, doc)| all || !doc.optional && doc.default.is_none());
         Value::Object(wanted.map(|(name, doc)| (name.clone(), self.argument(doc))).collect())
@@ -106,7 +106,7 @@ impl Imports {
         body
     }
 
-    /// What the response schema of a success refuses in a body.
+    /// Returns the errors of a body against the response schema of a success.
     pub(crate) fn refused(&self, method: &str, path: &str, body: &Value) -> Vec<String> {
         let responses = &self.document["paths"][path][method.to_lowercase()]["responses"];
         let response = ["200", "201", "204"].iter().find_map(|status| responses.get(status));
@@ -124,13 +124,13 @@ impl Imports {
     }
 }
 
-/// The schema with references followed and `nullable` in the words of JSON Schema.
+/// Returns the schema with references resolved and `nullable` written as in JSON Schema.
 pub(crate) fn closed(document: &Value, schema: &Value, depth: u32) -> Value {
     match schema {
         Value::Object(members) => {
             if let Some(pointer) = members.get("$ref").and_then(Value::as_str) {
                 if depth > 6 {
-                    // A schema inside itself: deep enough for any reply.
+                    // A recursive schema ends here. The depth suffices for all replies.
                     return json!({});
                 }
                 let target = document.pointer(pointer.trim_start_matches('#')).expect("references resolve");
@@ -170,17 +170,17 @@ pub(crate) fn fixture(path: &str) -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// A reference to a schema of a document's components.
+/// Returns a reference to a schema in a document's components.
 pub(crate) fn component(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
-/// A list of what such a schema describes.
+/// Returns the schema of a list of such values.
 pub(crate) fn list_of(name: &str) -> Value {
     json!({"type": "array", "items": component(name)})
 }
 
-/// The responses of an operation that succeeds with this JSON.
+/// Returns the responses of an operation that succeeds with this schema.
 pub(crate) fn answers(schema: Value) -> Value {
     json!({"200": {"description": "ok", "content": {"application/json": {"schema": schema}}}})
 }

@@ -1,5 +1,6 @@
-//! Records that paths name by a text although they have a number, too: users by login, repositories by owner and name, issues
-//! by the number that they show. Replies keep to the schema of their own operation.
+//! Owns the tests of records that paths name by a string although they also have a number: users by login,
+//! repositories by owner and name, issues by their visible number. Replies must fit the schema of their own
+//! operation.
 
 use serde_json::{Value, json};
 
@@ -40,7 +41,7 @@ fn document() -> Value {
     })
 }
 
-/// The items of a list, which is valid.
+/// Returns the items of a list, after checking it against its schema.
 fn listed(forge: &mut Imports, path: &str, arguments: Value) -> Vec<Value> {
     let body = forge.get(path, arguments);
     assert_eq!(forge.refused("GET", path, &body), [""; 0], "{path} {body}");

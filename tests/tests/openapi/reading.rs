@@ -1,4 +1,4 @@
-//! Reading documents: what is refused, what is reported, and that every reply has the shape that was promised.
+//! Owns the tests of parsing documents: refusals, reports, and replies that fit the documented schemas.
 
 use std::path::Path;
 
@@ -67,15 +67,17 @@ fn every_operation_of_the_fixtures_answers_in_its_schema() {
         let mut wrong = Vec::new();
         for api in &imports.imported.doc.apis {
             for all in [false, true] {
-                // Each call finds the records as they were, so that a deletion is no other call's 404.
+                // Each call starts from the initial records, so that a deletion does not make another call
+                // return 404.
                 let mut imports =
                     Imports::of(path, &std::fs::read(fixture(path)).unwrap(), imports.document.clone());
-                // A body that must say something says all.
+                // A body that requires at least one property gets all of them.
                 let request = api.contract.as_ref().and_then(|contract| contract.request.as_ref());
                 let some = request.is_some_and(|schema| schema.get("minProperties").is_some());
                 let arguments = imports.arguments(api, all || some);
                 let (status, body) = imports.call(&api.method, &api.path, arguments.clone());
-                // What others refer to stays, and what is not in a list cannot be taken out of it.
+                // The API refuses to delete records that others refer to, and to remove an item that is not
+                // in a list.
                 let kept = status == 409 || body["detail"].to_string().contains("is not in it");
                 if !((200..300).contains(&status) || api.method.as_str() == "DELETE" && kept) {
                     wrong.push(format!("{} {} {arguments}: {status} {body}", api.method, api.path));
@@ -104,7 +106,7 @@ fn what_is_imported_has_nothing_to_mend_and_is_the_same_each_time() {
         let [one, two] =
             [0, 0].map(|seed| materialised(&doc, seed).expect("records can be made up").canonical.clone());
         assert_eq!(one, two);
-        // An import never depends on one lucky seed.
+        // An import must work with each of several seeds.
         for seed in 1..6 {
             materialised(&doc, seed).unwrap_or_else(|report| panic!("{path}, seed {seed}: {report}"));
         }

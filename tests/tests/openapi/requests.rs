@@ -1,11 +1,11 @@
-//! What people are made to ask of a document's operations.
+//! Owns the tests of the user requests that are generated for a document's operations.
 
 use diorama_tests::diorama;
 use serde_json::{Value, json};
 
 use super::imports::{answers, component, list_of};
 
-/// Boards with cards, which other cards are related to, and members who are users.
+/// Makes a document of boards with cards, which other cards are related to, and members who are users.
 fn document() -> Value {
     let body = |schema: Value| json!({"required": true, "content": {"application/json": {"schema": schema}}});
     let done = json!({"204": {"description": "done"}});
@@ -42,7 +42,7 @@ fn document() -> Value {
     })
 }
 
-/// Dialogues of a document.
+/// Generates dialogues for a document.
 fn rows_of(document: &Value) -> Vec<Value> {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, out) = (folder.path().join("api.json"), folder.path().join("rows"));
@@ -58,7 +58,7 @@ fn rows_of(document: &Value) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()
 }
 
-/// What users and assistants say.
+/// Returns the messages of users and assistants, with their roles.
 fn said(rows: &[Value]) -> Vec<(&str, &str)> {
     rows.iter()
         .flat_map(|row| row["messages"].as_array().expect("messages"))
@@ -72,22 +72,24 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
     let rows = rows_of(&document());
     let said = said(&rows);
     let some = |part: &str| said.iter().any(|(_, text)| text.contains(part));
-    // What is always the same, has no unit, or could be anything, is neither asked for nor told; nor is what the
-    // server writes sent.
+    // No message mentions constant values, numbers without a unit, unspecific strings, or values that the
+    // server writes.
     for part in ["type of", "max age", "gloss", "created at", "/boards", "board ID", "card ID"] {
         assert!(!some(part), "{part}: {:?}", said.iter().find(|(_, text)| text.contains(part)));
     }
-    // What is made has a name; an operation's own verb is said; owners follow what they own; a yes or no is told in words.
+    // Each new record has a name. Messages use the verbs of operations, put owners after their possessions,
+    // and express booleans in words.
     for part in ["board called ", "rchive the ", " card of the ", "is open"] {
         assert!(some(part), "nobody says {part:?}");
     }
-    // Cards are found by their boards, which the request names, also where a list of cards needs a card.
+    // Cards are found through the board that the request names, even if listing cards requires another card.
     let calls =
         |row: &Value, name: &str| row["messages"].to_string().contains(&format!("\"name\":\"{name}\""));
     assert!(rows.iter().any(|row| calls(row, "ListCards") && calls(row, "UpdateCard")));
 }
 
-/// Repositories named by two parts, secrets of three kinds, and operations that say more than their methods.
+/// Makes a document of repositories with two-part names, three kinds of secrets, and operations whose
+/// summaries say more than their methods.
 fn hub() -> Value {
     let key =
         |name: &str| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
@@ -133,12 +135,13 @@ fn requests_tell_an_operation_from_its_siblings() {
     let rows = rows_of(&hub());
     let said = said(&rows);
     let some = |part: &str| said.iter().any(|(_, text)| text.contains(part));
-    // The verb and object of a summary are said; what a path says beside its records tells secrets apart; a key of two
-    // parts is one.
+    // Messages use the verb and object of a summary. Further words of the path distinguish the kinds of
+    // secrets. A two-part key counts as one.
     for part in ["ork the ", " gist", "vault secret ", "robot secret ", "he repo ", "/"] {
         assert!(some(part), "nobody says {part:?}");
     }
-    // Nobody asks for a service's own notes, or for what may not have happened; the owner of a repo is no repo.
+    // No request asks for internal fields, or for events that may not have happened. The owner of a
+    // repository is not a repository.
     for part in ["etag", "trashed", "add a fork", "owner", "of the repo of"] {
         assert!(!some(part), "{part}: {:?}", said.iter().find(|(_, text)| text.contains(part)));
     }
@@ -146,13 +149,13 @@ fn requests_tell_an_operation_from_its_siblings() {
         rows.iter().any(|row| row["messages"].to_string().contains(&format!("\"name\":\"{name}\"")))
     };
     assert!(calls("GistsFork") && calls("VaultDeleteSecret") && calls("DeleteGist"));
-    // Of what documents deprecate nothing is called, and names are looked up by what matches them.
+    // No call uses a deprecated operation, and names are searched with matching operators.
     assert!(!calls("ListNotesLegacy"));
     let all = Value::from(rows).to_string();
     assert!(all.contains("starting"), "no gist is looked up by its name");
 }
 
-/// Customers with addresses, and tickets whose notes, states and times people change.
+/// Makes a document of customers with addresses, and tickets whose notes, states and times people change.
 fn desk() -> Value {
     let key =
         |name: &str| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}});
@@ -195,14 +198,14 @@ fn what_is_sent_is_what_was_said_and_people_stay_who_they_are() {
     for part in ["\"is_deleted\":true", "\"isSystem\":true", "\"state\":\"deleted\""] {
         assert!(!all.replace('\\', "").contains(part), "{part}");
     }
-    // Between the marks stands what is sent, or the name of a ticket.
+    // Each quoted text is either a sent value or the name of a ticket.
     let mut quoted = 0;
     for row in &rows {
         let calls = row["messages"].to_string().replace("\\\"", "\"");
         for (_, text) in row["messages"].as_array().into_iter().flatten().filter_map(|message| {
             Some((message["role"].as_str().filter(|role| *role == "user")?, message["content"].as_str()?))
         }) {
-            // What is quoted may have marks of its own.
+            // The quoted text may contain quotation marks itself.
             let Some(words) = text.split('"').nth(1).filter(|_| text.matches('"').count() == 2) else {
                 continue;
             };

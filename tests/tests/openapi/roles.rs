@@ -1,11 +1,11 @@
-//! Paths whose nouns are roles of records that stand elsewhere, and what goes when a record is deleted.
+//! Owns the tests of paths whose nouns are roles of records in other collections, and of cascading deletion.
 
 use diorama_tests::diorama;
 use serde_json::{Value, json};
 
 use super::imports::{Imports, answers, component, list_of};
 
-/// Users who follow users, teams with members, and issues with labels in projects.
+/// Makes a document of users who follow users, teams with members, and issues with labels in projects.
 fn document() -> Value {
     let body = |schema: Value| json!({"required": true, "content": {"application/json": {"schema": schema}}});
     let done = json!({"204": {"description": "done"}});
@@ -62,7 +62,7 @@ fn social() -> Imports {
     Imports::made("social.json", document())
 }
 
-/// The names of users in a list.
+/// Returns the names of the users in a list.
 fn names(list: &Value) -> Vec<String> {
     let names = list.as_array().expect("a list").iter().filter_map(|user| user["username"].as_str());
     names.map(str::to_owned).collect()
@@ -110,7 +110,7 @@ fn what_is_deleted_leaves_lists_and_takes_along_what_must_have_it() {
         !left.contains(&&label) && left.len() + 1 == issue["labels"].as_array().expect("a list").len(),
         "{after}"
     );
-    // What must have a project goes with it.
+    // Deleting a project also deletes the records that require one.
     let project = issue["project_id"].clone();
     let (status, body) = social.call("DELETE", "/projects/{project_id}", json!({"project_id": project}));
     assert_eq!(status, 204, "{body}");

@@ -1,4 +1,4 @@
-//! What only HTTP shows of imported documents: `QUERY`, reads that are called by `POST`, and the header `Link`.
+//! Owns the tests of imported documents that need HTTP: `QUERY`, reads by `POST`, and the header `Link`.
 
 use diorama_tests::requests::serve;
 use reqwest::blocking::Client;

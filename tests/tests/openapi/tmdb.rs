@@ -1,4 +1,5 @@
-//! RestBench's TMDB document: what lists show is found by its key, and everybody in a cast exists.
+//! Owns the tests of RestBench's TMDB document: listed records are found by their keys, and all cast members
+//! exist.
 
 use diorama_benchmarks::entities::Entities;
 use diorama_engine::Base;

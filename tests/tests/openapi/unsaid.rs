@@ -1,5 +1,5 @@
-//! Documents that leave much unsaid: replies told by examples alone, keys that no schema shows, records that another path
-//! says more of, lists of keys, removals of whole lists, and headers.
+//! Owns the tests of documents with gaps: replies that only examples describe, keys that no schema has,
+//! records that another path describes more fully, lists of keys, removals of whole lists, and headers.
 
 use diorama_tests::requests::serve;
 use serde_json::{Value, json};

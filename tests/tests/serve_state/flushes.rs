@@ -1,4 +1,5 @@
-//! Flushes of the disk that fail: nothing is acknowledged after one, and nothing that was acknowledged before is lost.
+//! Owns the tests of failing disk flushes: the server acknowledges nothing after one, and loses no earlier
+//! acknowledged write.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,8 +10,9 @@ use serde_json::{Value as Json, json};
 
 use super::{CLIENTS, Client, Served, start, start_with};
 
-/// A library that is loaded before others: flushes fail while the file that DIORAMA_TEST_FAILS names is there. With DIORAMA_TEST_FAILS_ONCE
-/// one flush fails and takes the file away, as a kernel reports an error once.
+/// A library that is loaded before others. Flushes fail while the file that `DIORAMA_TEST_FAILS` names
+/// exists. With `DIORAMA_TEST_FAILS_ONCE`, one flush fails and removes the file, as a kernel reports an error
+/// once.
 const SHIM: &str = r#"
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +29,7 @@ int fsync(int fd) { return fails() ? -1 : (int)syscall(SYS_fsync, fd); }
 int fdatasync(int fd) { return fails() ? -1 : (int)syscall(SYS_fdatasync, fd); }
 "#;
 
-/// Makes the library in a folder.
+/// Compiles the library into a folder.
 fn make_shim(folder: &Path) {
     std::fs::write(folder.join("shim.c"), SHIM).unwrap();
     let mut compiler = Command::new("cc");
@@ -35,7 +37,7 @@ fn make_shim(folder: &Path) {
     assert!(compiler.status().unwrap().success(), "a C compiler builds the workspace, too");
 }
 
-/// Has a server load the library of a folder. Its flushes fail where the folder has the file `fails`.
+/// Makes a server load the library of a folder. Its flushes fail if the folder has the file `fails`.
 fn preload(command: &mut Command, folder: &Path) {
     command
         .env("LD_PRELOAD", folder.join("shim.so"))
@@ -43,7 +45,7 @@ fn preload(command: &mut Command, folder: &Path) {
         .stderr(Stdio::piped());
 }
 
-/// After a flush that failed nothing is acknowledged any more: the process ends, and says why.
+/// Checks that the server acknowledges nothing after a failed flush, ends, and reports the reason.
 #[test]
 fn a_flush_that_fails_ends_the_server() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,7 +66,7 @@ fn a_flush_that_fails_ends_the_server() {
     std::fs::write(at("fails"), "").unwrap();
     client.or = Some([&*client.notes, &["note 20".to_owned()]].concat());
     for title in ["note 20", "note 21", "note 22"] {
-        // The first is done and not confirmed; of the others nothing is done, or nobody answers.
+        // The first request is executed but not confirmed. The others are not executed, or get no answer.
         let Ok(reply) = add(&served, &client, title) else { continue };
         let (status, problem) = (reply.status().as_u16(), reply.json::<Json>().unwrap());
         assert!(status == 503 || (status == 500 && problem["done"] == true), "{status} {problem}");
@@ -82,7 +84,8 @@ fn a_flush_that_fails_ends_the_server() {
     served.child.wait().unwrap();
 }
 
-/// One flush of many fails, at another one each round: the process ends, and what it has acknowledged is there.
+/// Fails one of many flushes, another one in each round. The process must end and keep all acknowledged
+/// writes.
 fn fail_again_and_again(rounds: usize) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.yaml"), NOTES).unwrap();

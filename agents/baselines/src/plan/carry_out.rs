@@ -1,4 +1,4 @@
-//! Plans carried out in an environment, the innermost calls first.
+//! Executes plans in an environment, the innermost calls first.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -15,9 +15,9 @@ use crate::role_model::{ParseError, Stop};
 use crate::toolbox::{Document, only_value, shorten};
 use crate::types::{ValueType, converted, value_type};
 
-/// Reads a value from a reply.
+/// The role that reads a value from a reply.
 const PICK: Role = Role { name: "pick", prompt: "reverse-chain/pick" };
-/// Characters of a reply that is shown.
+/// Maximum number of characters of a reply in a prompt.
 const MAX_REPLY_CHARS: usize = 6_000;
 
 /// What an agent does with a plan of nested calls.
@@ -33,18 +33,18 @@ pub enum Execution {
     CallsAndPicks,
 }
 
-/// One plan that is carried out.
+/// The execution of one plan.
 struct Carrier<'e, 'a> {
     episode: &'e mut Episode<'a>,
     documents: Vec<Document>,
     picks: bool,
-    /// Replies by call: one that stands twice in the plan is made once.
+    /// Replies by call. A call that occurs twice in the plan is made once.
     made: BTreeMap<String, Reply>,
 }
 
 type Step<'a> = Pin<Box<dyn Future<Output = Result<Reply, Stop>> + Send + 'a>>;
 
-/// Notes a plan, and carries it out where calls are made; returns the answer in words.
+/// Records a plan and executes it if `execution` asks for calls. Returns the answer in words.
 pub(crate) async fn conclude(
     episode: &mut Episode<'_>,
     plan: &Plan,
@@ -91,7 +91,7 @@ impl Carrier<'_, '_> {
         })
     }
 
-    /// The value that the reply of an inner call gives for an argument of `api`.
+    /// Returns the value in an inner call's reply for an argument of `api`.
     async fn given(
         &mut self,
         api: &str,
@@ -116,8 +116,8 @@ impl Carrier<'_, '_> {
     }
 }
 
-/// The value of an argument in the reply of the call that gives it. An argument whose schema does not exclude an object takes
-/// the whole reply where no single value of it is meant: coordinates of a latitude and a longitude.
+/// Returns the value of an argument in the reply of its inner call. If no single value matches, an argument
+/// whose type may be an object gets the whole reply. Example: coordinates of latitude and longitude.
 fn given_value(reply: &Reply, name: &str, schema: &Json) -> Option<Json> {
     if let Some(value) = only_value(&reply.body, name) {
         return Some(converted(value, schema));
@@ -126,7 +126,7 @@ fn given_value(reply: &Reply, name: &str, schema: &Json) -> Option<Json> {
     (is_whole && reply.body.is_object()).then(|| reply.body.clone())
 }
 
-/// Parses a value; `None` where the API's reply does not give it.
+/// Parses a value. Returns `None` if the API's reply does not contain it.
 fn parse_value(reply: &str) -> Result<Option<Json>, ParseError> {
     let json = parse_json(reply)?;
     match json.get("value") {

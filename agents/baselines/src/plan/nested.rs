@@ -1,4 +1,4 @@
-//! Nested calls as data: their depth, the names of their arguments, and the notation.
+//! Nested calls: their depth, the names of their arguments, and their notation.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,11 +11,11 @@ use serde_json::Value as Json;
 pub struct Plan {
     /// The API.
     pub api: String,
-    /// Its arguments; one without a name is positional.
+    /// Its arguments. One without a name is positional.
     pub arguments: Vec<(Option<String>, PlanArgument)>,
 }
 
-/// The value of an argument, or the call that gives it.
+/// The value of an argument, or the call that supplies it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanArgument {
@@ -26,13 +26,13 @@ pub enum PlanArgument {
 }
 
 impl Plan {
-    /// Calls inside calls: 1 where every argument is a value.
+    /// Returns the depth of nested calls. 1 if every argument is a value.
     #[must_use]
     pub fn depth(&self) -> u32 {
         1 + self.inner().map(Self::depth).max().unwrap_or(0)
     }
 
-    /// The calls that give its arguments.
+    /// Returns the calls that supply its arguments.
     pub fn inner(&self) -> impl Iterator<Item = &Self> {
         self.arguments.iter().filter_map(|(_, filled)| match filled {
             PlanArgument::Call(plan) => Some(plan),
@@ -40,19 +40,19 @@ impl Plan {
         })
     }
 
-    /// Returns true where it is `whole`, or is inside of it.
+    /// Returns true if this plan equals `whole` or is inside of it.
     #[must_use]
     pub fn is_part_of(&self, whole: &Self) -> bool {
         self == whole || whole.inner().any(|inner| self.is_part_of(inner))
     }
 
-    /// It and every call inside of it.
+    /// Returns the plan and every call inside of it.
     #[must_use]
     pub fn calls(&self) -> Vec<&Self> {
         std::iter::once(self).chain(self.inner().flat_map(Self::calls)).collect()
     }
 
-    /// The name of an argument that one of its calls is given twice.
+    /// Returns the name of an argument that one of the calls has twice.
     #[must_use]
     pub fn repeated_argument(&self) -> Option<&str> {
         self.calls().into_iter().find_map(|call| {
@@ -61,8 +61,8 @@ impl Plan {
         })
     }
 
-    /// Its arguments with names. `parameters` are the API's, in the order of positional arguments; an argument beyond them
-    /// is named by its place among all arguments, from 1: `#3`.
+    /// Returns its arguments with names. `parameters` are the API's, in the order of positional arguments. An
+    /// argument beyond them gets its position among all arguments as its name, from 1: `#3`.
     pub fn named<'a>(&'a self, parameters: &[&'a str]) -> Vec<(Cow<'a, str>, &'a PlanArgument)> {
         let named: Vec<&str> = self.arguments.iter().filter_map(|(name, _)| name.as_deref()).collect();
         let mut places = parameters.iter().filter(|name| !named.contains(name)).copied();

@@ -1,28 +1,29 @@
-//! The parser of nested calls: strict for labels, lenient for a model's prose.
+//! Owns the parser of nested calls: strict for labels, lenient for a model's prose.
 
 use serde_json::{Map, Value as Json};
 
 use super::nested::{Plan, PlanArgument};
 use crate::role_model::ParseError;
 
-/// Calls and lists inside each other.
+/// Maximum nesting of calls and lists.
 const MAX_DEPTH: u32 = 24;
-/// Characters of a text that are read.
+/// Maximum number of characters of a text that are parsed.
 const MAX_TEXT_CHARS: usize = 20_000;
 
-/// An API that may stand in a text.
+/// An API that may occur in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ApiSignature {
     /// Its name.
     pub api: String,
-    /// Properties of its reply, which later calls may name.
+    /// Properties of its reply, to which later calls may refer.
     pub outputs: Vec<String>,
 }
 
-/// Parses a text that is one nested call and nothing else. Quotes inside quotes need no escape where they do not end a value.
+/// Parses a text of exactly one nested call. A quote inside a quoted value needs no escape unless it could
+/// end the value.
 ///
 /// # Errors
-/// When the text is something else, or gives an argument twice.
+/// Returns an error if the text has another form or repeats an argument.
 pub fn parse(text: &str) -> Result<Plan, ParseError> {
     let mut reader = Reader::of(text.trim());
     let plan = reader.name().and_then(|name| reader.call(name, 0));
@@ -37,8 +38,9 @@ pub fn parse(text: &str) -> Result<Plan, ParseError> {
     }
 }
 
-/// Finds the call that a text comes down to: the last one of a known API that is no part of another. Calls may be written one
-/// after the other, with what they give named before (`id = Find(..)`), after (`Find(..) -> id`), or as the API names it.
+/// Finds the final call of a text: the last one of a known API that is no part of another. Calls may be
+/// written in sequence. Their results are then named before (`id = Find(..)`), after (`Find(..) -> id`), or
+/// by the API's reply property.
 pub(crate) fn find(text: &str, known: &[ApiSignature]) -> Option<Plan> {
     let text: String = text.chars().take(MAX_TEXT_CHARS).collect();
     let mut reader = Reader::of(&text);
@@ -66,14 +68,14 @@ pub(crate) fn find(text: &str, known: &[ApiSignature]) -> Option<Plan> {
     found.iter().rev().find(whole).cloned()
 }
 
-/// The name before an equals sign at the end of a text.
+/// Returns the name before an equals sign at the end of a text.
 fn bound_before(text: &str) -> Option<String> {
     let left = text.trim_end_matches([' ', '\t', '`', '*']).strip_suffix('=')?.trim_end();
     let name: String = left.chars().rev().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
     Some(name.chars().rev().collect()).filter(|name: &String| !name.is_empty())
 }
 
-/// Bytes of the letters, digits and underscores that a text begins with.
+/// Returns the number of bytes of letters, digits and underscores at the start of a text.
 fn name_length(text: &str) -> usize {
     text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())
 }
@@ -81,7 +83,7 @@ fn name_length(text: &str) -> usize {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
-    /// Calls by the names that the text gives them.
+    /// Calls by the names that the text binds to them.
     bound: Vec<(String, Plan)>,
     /// Calls by the properties of their replies.
     outputs: Vec<(String, Plan)>,
@@ -114,7 +116,7 @@ impl<'a> Reader<'a> {
         self.skip_if(wanted)
     }
 
-    /// Skips a sign that stands here.
+    /// Skips a sign at the present position, and returns true if it was there.
     fn skip_if(&mut self, wanted: char) -> bool {
         let is = self.peek() == Some(wanted);
         if is {
@@ -123,7 +125,7 @@ impl<'a> Reader<'a> {
         is
     }
 
-    /// An identifier.
+    /// Reads an identifier.
     fn name(&mut self) -> Option<String> {
         let rest = self.rest();
         let name = rest.get(..name_length(rest))?;
@@ -149,7 +151,7 @@ impl<'a> Reader<'a> {
         Some(Plan { api, arguments })
     }
 
-    /// Reads items that commas separate up to a closing sign. A comma after the last item is read over.
+    /// Reads comma-separated items up to a closing sign. A trailing comma is allowed.
     fn items(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         while !self.eat(close) {
             self.space();
@@ -161,7 +163,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// The name of an argument, where one stands here: `city=`, `city:`, `"city":`.
+    /// Reads the name of an argument, if there is one: `city=`, `city:`, `"city":`.
     fn label(&mut self) -> Option<String> {
         let before = self.at;
         let quote = ['"', '\''].into_iter().find(|quote| self.skip_if(*quote));
@@ -210,7 +212,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// `.member`, `['member']` and `[0]` after a call say which part of what it gives is meant.
+    /// Skips `.member`, `['member']` and `[0]` after a call, which select a part of its reply.
     fn members(&mut self) {
         loop {
             let rest = self.rest();
@@ -225,7 +227,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A text in quotes, which end where a value can end.
+    /// Reads a quoted text. Only a quote at a possible end of a value closes it.
     fn quoted(&mut self, quote: char) -> Option<String> {
         let close = match quote {
             '‘' => '’',
@@ -284,7 +286,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A value without quotes: a number, a word of the notation, or words as they stand.
+    /// Reads an unquoted value: a number, a literal of the notation, or plain words.
     fn bare(&mut self) -> Option<Json> {
         let rest = self.rest();
         let end = rest.find([',', ')', ']', '}', '(', '\n'])?;
@@ -304,7 +306,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The name that stands behind an arrow after a call.
+    /// Returns the name after an arrow that follows a call.
     fn bound_after(&mut self) -> Option<String> {
         let rest = self.rest().trim_start_matches([' ', '`']);
         let rest = ["->", "→", "=>"].iter().find_map(|arrow| rest.strip_prefix(arrow))?.trim_start();

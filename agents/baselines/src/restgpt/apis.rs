@@ -1,4 +1,4 @@
-//! The visible APIs as RestGPT's roles name them: by method and path, or by the names of tools.
+//! Owns the visible APIs under RestGPT's names: method and path, or the name of the tool.
 
 use serde::Serialize;
 
@@ -31,13 +31,13 @@ pub(crate) struct NamedApi {
     /// The tool.
     #[serde(skip)]
     pub tool: Document,
-    /// The operation, where requests are written.
+    /// The operation, if the caller writes requests.
     #[serde(skip)]
     pub operation: Option<Operation>,
 }
 
 impl NamedApis {
-    /// The visible APIs in a form.
+    /// Collects the visible APIs in a form.
     pub(crate) fn collect(episode: &Episode<'_>, form: CallerForm) -> Self {
         let tools = episode.documents();
         let operation = |tool: &Document| episode.operation(&tool.name);
@@ -49,21 +49,21 @@ impl NamedApis {
         Self { all: tools.into_iter().map(|tool| NamedApi::new(tool, operations.next())).collect() }
     }
 
-    /// Returns true where plans name methods and paths.
+    /// Returns true if plans name methods and paths.
     pub(crate) fn by_request(&self) -> bool {
         self.all.iter().any(|api| api.operation.is_some())
     }
 
-    /// Adds a tool that is no operation.
+    /// Adds a tool without an operation.
     pub(crate) fn with_tool(mut self, tool: Option<Document>) -> Self {
         self.all.extend(tool.map(|tool| NamedApi::new(tool, None)));
         self
     }
 
-    /// Parses the plan of a call: the names of the tools of the APIs that it names, in order.
+    /// Parses the plan of a call. Returns the tool names of its APIs, in order.
     ///
     /// # Errors
-    /// The expectation, where the plan names no API. `alternative` ends it.
+    /// Returns the expected form if the plan names no API. `alternative` is its last part.
     pub(crate) fn named_in(&self, text: &str, alternative: &str) -> Result<Vec<String>, String> {
         let mut named: Vec<String> = Vec::new();
         let mut add = |api: &NamedApi| {
@@ -89,8 +89,8 @@ impl NamedApis {
         Ok(named)
     }
 
-    /// Finds the operations of a method and a URL. Literal segments win over parameters; several of one path are told apart by what
-    /// a request gives.
+    /// Returns the operations with a method and a URL. Literal segments take precedence over parameters.
+    /// Operations on the same path are distinguished by the members of a request.
     fn find_operations(&self, method: &str, url: &str) -> Vec<&NamedApi> {
         let matches = self
             .all

@@ -1,6 +1,6 @@
-//! The executor (section 3.3 of the paper): the caller and the parser carry out the calls of an API plan.
+//! Owns the executor (section 3.3 of the paper): the caller and the parser make the calls of an API plan.
 //!
-//! It chooses no API: the plan names those whose documents the caller sees.
+//! It chooses no API. The plan names the APIs whose documents the caller sees.
 
 use diorama_llm::Message;
 use minijinja::{Value, context};
@@ -14,30 +14,30 @@ use crate::operation::Operation;
 use crate::role_model::Stop;
 use crate::toolbox::{Document, shorten};
 
-/// Turns of the caller for one plan beyond one for each planned API: a retry, and the result.
+/// Number of caller turns per plan beyond one per planned API: a retry, and the result.
 const MAX_EXTRA_TURNS: usize = 3;
-/// Characters of an error that the caller is shown.
+/// Maximum number of characters of an error in the caller's prompt.
 const MAX_ERROR_CHARS: usize = 6_000;
 
-/// Carries out calls that a plan names.
+/// Makes the calls of a plan.
 #[derive(Clone, Copy)]
 pub(crate) struct Executor {
     pub form: CallerForm,
     pub parsing: Parsing,
 }
 
-/// Calls that a plan names.
+/// The planned call, with the plan's APIs.
 pub(crate) struct PlannedCall<'a> {
     /// The plan of the call in words.
     pub calling: &'a str,
     /// Names of the planned APIs' tools.
     pub apis: &'a [String],
-    /// What is known already.
+    /// The known results.
     pub background: &'a str,
 }
 
 impl Executor {
-    /// Has the caller make the planned calls; returns their result in words, which is a result of the open goal too.
+    /// Makes the planned calls. Returns their result in words, and adds it to the results of the open goal.
     pub(crate) async fn execute(
         self,
         episode: &mut Episode<'_>,
@@ -81,7 +81,7 @@ impl Executor {
     }
 }
 
-/// Makes the caller of a plan, and the documents that it is shown.
+/// Returns the caller role for a plan, with the documents for its prompt.
 fn make_caller(apis: &[&NamedApi]) -> (Role, Value) {
     let operations: Option<Vec<_>> = apis.iter().map(|api| Some((*api, api.operation.as_ref()?))).collect();
     let Some(operations) = operations.filter(|operations| !operations.is_empty()) else {

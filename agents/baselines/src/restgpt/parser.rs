@@ -1,7 +1,8 @@
-//! The parser: reads a reply by a program that the model writes, or has the model read it.
+//! The parser: reads a reply by a program that the model writes, or lets the model read it.
 //!
-//! From the schema of the reply and an example it writes jq. Where that fails, it writes jq from a snippet of the reply itself,
-//! and where that fails too, it reads the reply. The trace says which way was taken.
+//! First, it asks for jq from the schema of the reply and an example. If that fails, it asks for jq from a
+//! snippet of the reply itself. If that fails, too, the model reads the reply. The trace records the
+//! approach.
 
 use diorama_seeds::task::Call;
 use minijinja::{Value, context};
@@ -15,14 +16,14 @@ use crate::toolbox::shorten;
 const FROM_SCHEMA: Role = Role { name: "parser", prompt: "restgpt/parser" };
 const FROM_SNIPPET: Role = Role { name: "parser", prompt: "restgpt/snippet" };
 const READER: Role = Role { name: "parser", prompt: "restgpt/reader" };
-/// Characters of the example beside a schema.
+/// Maximum number of characters of the example beside a schema.
 const MAX_EXAMPLE_CHARS: usize = 600;
-/// Characters of a reply that a model is shown.
+/// Maximum number of characters of a reply in a prompt.
 const MAX_SNIPPET_CHARS: usize = 6_000;
-/// Characters of a program's outputs.
+/// Maximum number of characters of a program's outputs.
 const MAX_OUTPUT_CHARS: usize = 3_000;
 
-/// The reading of replies.
+/// The parsing mode of replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsing {
     /// By a program that the parser writes from the schema of the reply.
@@ -31,7 +32,7 @@ pub enum Parsing {
     Model,
 }
 
-/// Reads the body of a reply; `input` holds the API and the caller's words.
+/// Reads the body of a reply. `input` has the API and the caller's instructions.
 pub(super) async fn read(
     episode: &mut Episode<'_>,
     parsing: Parsing,
@@ -39,7 +40,7 @@ pub(super) async fn read(
     body: &Json,
     input: Value,
 ) -> Result<String, Stop> {
-    // What the service's document promises comes before what is known of its behaviour.
+    // The schema in the service's document takes precedence over the one from the API's behaviour.
     let promised = episode.operation(&call.api).and_then(|operation| operation.reply);
     let schema = promised.or_else(|| episode.reply_schema(&call.api)).unwrap_or_else(|| schema_of(body));
     let input = context! { schema, arguments => call.arguments, ..input };
@@ -63,7 +64,7 @@ pub(super) async fn read(
     episode.ask(READER, shown(MAX_SNIPPET_CHARS), parse).await
 }
 
-/// Parses a program without fences and a leading `jq`.
+/// Parses a program, without code fences and a leading `jq`.
 fn parse_program(reply: &str) -> Result<Program, ParseError> {
     let fenced = reply.split("```").nth(1).map(|code| code.trim_start_matches("jq").trim());
     let text = fenced.unwrap_or(reply).trim().trim_matches('`');
@@ -72,8 +73,8 @@ fn parse_program(reply: &str) -> Result<Program, ParseError> {
     Program::read(text).map_err(|error| ParseError::expected(&format!("a jq program ({error})"), text))
 }
 
-/// Runs a program; returns its outputs, a line each. One that runs and selects no item has found nothing: it has no output, or empty
-/// lists alone. The error says why outputs cannot be used.
+/// Runs a program and returns its outputs, one line each. A program without output, or with empty lists only,
+/// has found nothing. The error states why the outputs are unusable.
 fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<String, String> {
     let jq = jq.ok_or("no program can be run here")?;
     let values = jq.run(program, body).map_err(|error| error.to_string())?;
@@ -84,7 +85,7 @@ fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<Stri
         Json::Object(members) => members.is_empty(),
         _ => false,
     };
-    // No output at all is no item either: `.rooms[] | select(.free)`.
+    // No output at all counts as an empty list. Example: `.rooms[] | select(.free)`.
     let is_empty_list = |value: &Json| value.as_array().is_some_and(Vec::is_empty);
     if values.iter().all(is_empty_list) {
         return Ok("nothing found".to_owned());
@@ -96,7 +97,7 @@ fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<Stri
         Json::String(text) => text.clone(),
         other => shorten(other, MAX_OUTPUT_CHARS),
     };
-    // A long list of outputs is cut at a whole one.
+    // Long outputs are cut between two values.
     let (mut text, mut left) = (String::new(), 0);
     for value in &values {
         let line = text_of(value);
@@ -115,7 +116,7 @@ fn run(jq: Option<&dyn JqRunner>, program: &Program, body: &Json) -> Result<Stri
     Ok(text)
 }
 
-/// The schema that one value shows.
+/// Returns the schema of one sample value.
 fn schema_of(value: &Json) -> Json {
     match value {
         Json::Null => json!({}),

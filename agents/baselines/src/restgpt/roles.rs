@@ -1,4 +1,4 @@
-//! The planner, the API selector and the caller: their prompts, and the forms of their replies.
+//! Owns the planner, the API selector and the caller: their prompts and reply formats.
 
 use diorama_llm::json_in;
 use diorama_seeds::task::Call;
@@ -11,13 +11,13 @@ use crate::labels::{cut_before, drop_lines, find_final_answer, split_anywhere, s
 use crate::operation::RequestPlan;
 use crate::role_model::ParseError;
 
-/// Says one step in natural language at a time, or the end.
+/// States one step in natural language, or ends.
 pub(crate) const PLANNER: Role = Role { name: "planner", prompt: "restgpt/planner" };
-/// Chooses the API that carries out a step, by names and descriptions.
+/// Chooses the API for a step by names and descriptions.
 pub(crate) const SELECTOR: Role = Role { name: "selector", prompt: "restgpt/selector" };
-/// Writes a planned call as a request, by the OpenAPI text of the planned APIs alone.
+/// Writes a planned call as a request. It sees only the OpenAPI text of the planned APIs.
 pub(crate) const CALLER: Role = Role { name: "caller", prompt: "restgpt/caller_request" };
-/// Writes a planned call as the name of a tool and its arguments.
+/// Writes a planned call as the name of a tool with arguments.
 pub(crate) const TOOL_CALLER: Role = Role { name: "caller", prompt: "restgpt/caller" };
 
 /// The label of a step, before its number.
@@ -35,7 +35,7 @@ pub(crate) struct StepRecord {
 pub(crate) enum Plan {
     /// The next step.
     Step(String),
-    /// The last step is not fulfilled: another API, by this instruction.
+    /// The last step is not fulfilled. Another API should continue it, by this instruction.
     Continue(String),
     /// A question to the user.
     Ask(String),
@@ -45,9 +45,9 @@ pub(crate) enum Plan {
 
 /// A reply of the selector.
 pub(crate) enum Selection {
-    /// Call the APIs of these tools, by the plan of the call.
+    /// Call the APIs of these tools, by this plan.
     Call { calling: String, apis: Vec<String> },
-    /// No call is needed: the answer.
+    /// No call is needed. The text is the answer.
     Answer(String),
 }
 
@@ -59,7 +59,7 @@ pub(crate) enum CallerTurn {
     Result(String),
 }
 
-/// Parses a reply of the planner up to a response that the model makes up. Lines of thought are no step.
+/// Parses the planner's reply, up to a response that the model invents. Lines of thought are ignored.
 pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
     let own = cut_before(reply, "API response");
     if let Some(answer) = find_final_answer(own) {
@@ -80,7 +80,8 @@ pub(crate) fn parse_plan(reply: &str) -> Result<Plan, ParseError> {
     }
 }
 
-/// Returns the words of the first step that has any, without the steps after it; all words where no line begins with a step.
+/// Returns the text of the first non-empty step, without later steps. Returns the whole text if no line
+/// begins with a step.
 fn first_step(text: &str) -> &str {
     let Some((_, mut step)) = split_at(text, STEP) else { return text.trim() };
     while let Some((words, next)) = split_at(step, STEP) {
@@ -92,7 +93,7 @@ fn first_step(text: &str) -> &str {
     step
 }
 
-/// The instruction after `Continue.` or `Continue:`. A step may begin with the word as well.
+/// Returns the instruction after `Continue.` or `Continue:`. A step may begin with the same word.
 fn continued(text: &str) -> Option<&str> {
     let words = text.trim_start_matches(['*', '`', '"', ' ']);
     let start = words.get(..CONTINUE.len()).filter(|start| start.eq_ignore_ascii_case(CONTINUE))?;
@@ -101,7 +102,7 @@ fn continued(text: &str) -> Option<&str> {
         .then(|| rest.trim_start_matches(['.', ':', '*', '`', '"', ' ', '\n']))
 }
 
-/// Parses a reply of the selector, which has to name a visible API or to say that none is needed.
+/// Parses the selector's reply, which must name a visible API or state that none is needed.
 pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection, ParseError> {
     let text = drop_lines(cut_before(reply, "API response"), "Thought");
     let text = split_at(&text, "API calling").map_or(text.trim(), |(_, calling)| calling);
@@ -114,7 +115,7 @@ pub(crate) fn parse_selection(reply: &str, apis: &NamedApis) -> Result<Selection
     Ok(Selection::Call { calling: text.to_owned(), apis })
 }
 
-/// Parses a reply of the caller up to a response that the model makes up.
+/// Parses the caller's reply, up to a response that the model invents.
 pub(crate) fn parse_caller_turn(reply: &str, planned: &[&NamedApi]) -> Result<CallerTurn, ParseError> {
     let own = cut_before(reply, "Response");
     let (operation, result) = (split_at(own, "Operation"), split_at(own, "Execution Result"));
@@ -153,7 +154,7 @@ fn parse_operation(text: &str, planned: &[&NamedApi]) -> Result<CallerTurn, Pars
     })
 }
 
-/// Parses a request of a planned operation: its method, and an object with `url`, `params` and `data`.
+/// Parses a request for a planned operation: its method, and an object with `url`, `params` and `data`.
 fn parse_request(method: &str, input: &Map<String, Json>, planned: &[&NamedApi]) -> Result<Call, ParseError> {
     let url = input.get("url").and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     if url.contains(['{', '}']) {
@@ -177,7 +178,7 @@ fn names(planned: &[&NamedApi]) -> String {
     planned.iter().map(|api| &*api.name).collect::<Vec<_>>().join(", ")
 }
 
-/// A member that is an object; an empty one where it is left out.
+/// Returns an object member, or an empty object if it is missing.
 fn object_in(input: &Map<String, Json>, name: &str) -> Result<Map<String, Json>, ParseError> {
     match input.get(name) {
         Some(Json::Object(members)) => Ok(members.clone()),
@@ -188,7 +189,7 @@ fn object_in(input: &Map<String, Json>, name: &str) -> Result<Map<String, Json>,
     }
 }
 
-/// The background of the next step: results of earlier goals, and of the steps so far.
+/// Returns the background of the next step: results of earlier goals and steps.
 pub(crate) fn join_results(background: &str, history: &[StepRecord]) -> String {
     let responses = history.iter().map(|step| &*step.response);
     let texts = std::iter::once(background).chain(responses).filter(|text| !text.is_empty());

@@ -1,4 +1,5 @@
-//! The API selector (section 3.2 of the paper): which APIs carry out a step of the planner, and which one continues it.
+//! The API selector (section 3.2 of the paper): chooses the APIs for a step of the planner, and those that
+//! continue it.
 
 use minijinja::context;
 use serde::Serialize;
@@ -12,14 +13,14 @@ use crate::role_model::Stop;
 /// Carries out the steps of the planner for one goal.
 pub(super) struct Selector {
     executor: Executor,
-    /// True where no planner stands before it: the step is the user's request.
+    /// True if there is no planner. The step is then the user's request.
     is_alone: bool,
     background: String,
     plan: String,
     history: Vec<SelectedCall>,
 }
 
-/// A call for the present step, as the selector is shown it.
+/// A call for the present step, for the selector's prompt.
 #[derive(Serialize)]
 struct SelectedCall {
     /// The instruction that the call follows, from the second call on.
@@ -31,7 +32,7 @@ struct SelectedCall {
 /// The result of a step.
 pub(super) struct StepResult {
     pub text: String,
-    /// True where the selector answered without a call.
+    /// True if the selector answered without a call.
     pub is_answer: bool,
 }
 

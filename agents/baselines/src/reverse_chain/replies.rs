@@ -1,4 +1,4 @@
-//! The forms of replies in Reverse Chain: an API for a task, and the sources of a call's arguments.
+//! Reply formats in Reverse Chain: an API for a task, and the sources of a call's arguments.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::episode::parse_json;
 use crate::role_model::ParseError;
 use crate::toolbox::Document;
 
-/// The APIs that can give an argument.
+/// The candidate APIs for an argument.
 #[derive(Serialize)]
 pub(super) struct Candidates {
     /// The argument.
@@ -18,30 +18,30 @@ pub(super) struct Candidates {
     pub apis: Vec<String>,
 }
 
-/// What a task comes down to.
+/// The choice for a task.
 pub(super) enum Choice {
     /// The call of an API, by name.
     Api(String),
-    /// Words: no call is needed.
+    /// An answer in words. No call is needed.
     Answer(String),
-    /// Nothing: no API does it.
+    /// No API fits.
     None,
 }
 
 /// The source of an argument's value.
 pub(super) enum Source {
-    /// The request, or earlier replies: the value.
+    /// The request or earlier replies supply this value.
     Value(Json),
-    /// Another API, by name.
+    /// The reply of this API supplies the value.
     Api(String),
-    /// The user: the question.
+    /// The user is asked this question.
     Ask(String),
 }
 
 /// Sources by argument.
 pub(super) type Sources = BTreeMap<String, Source>;
 
-/// Parses a choice among candidates. Only a request can be met by an answer alone.
+/// Parses a choice among candidates. Only a request can be answered without a call.
 pub(super) fn parse_choice(
     reply: &str,
     candidates: &[Document],
@@ -62,7 +62,7 @@ pub(super) fn parse_choice(
     }
 }
 
-/// Parses the values that the request alone gives, by argument.
+/// Parses the values from the request alone, by argument.
 pub(super) fn parse_extracted(reply: &str, document: &Document) -> Result<Sources, ParseError> {
     let Json::Object(properties) = parse_json(reply)? else {
         return Err(ParseError::expected("one JSON object", reply));
@@ -87,7 +87,7 @@ fn check_argument(document: &Document, name: &str) -> Result<(), ParseError> {
     Err(ParseError::expected(&format!("arguments among {}", names.join(", ")), name))
 }
 
-/// Parses a completion: arguments of the API, each with a value, a candidate for it, or a question.
+/// Parses a completion: each argument with a value, a candidate for it, or a question.
 pub(super) fn parse_completion(
     reply: &str,
     document: &Document,
@@ -125,7 +125,7 @@ fn parse_source(name: &str, source: &Json, candidates: &[Candidates]) -> Result<
         Json::Object(_) => {
             Err(ParseError::expected("`value`, `api` or `ask` for each argument", &source.to_string()))
         }
-        // A bare value stands for itself.
+        // A bare value is the argument's value.
         value => Ok(Some(Source::Value(value.clone()))),
     }
 }

@@ -1,4 +1,4 @@
-//! Function calling, and what all agents share: budgets, and episodes that are acted again.
+//! Function calling, and features of all agents: budgets, and repeated episodes.
 
 use super::*;
 
@@ -31,7 +31,7 @@ async fn function_calling_sends_the_tools_and_what_came_of_its_calls() {
         ran.sent[1].messages[3],
         Message::tool("id-FindPatient", r#"{"patients":[{"patient_id":7,"name":"Ana Reis"}]}"#)
     );
-    // Messages that the request before had as well are not written again.
+    // Messages of the previous request are not recorded again.
     let Step::Noted(Note::Asked(asked)) = &ran.steps[2] else { panic!("{:?}", ran.steps[2]) };
     assert_eq!((asked.same, asked.messages.len()), (2, 2));
 }

@@ -1,5 +1,5 @@
-//! Each agent's protocol, turn by turn: what it sends, what it does with what comes back, and what it does when that cannot be
-//! read. The model is scripted, and so is the world.
+//! Each agent's protocol, turn by turn: its requests, its reaction to replies, and its reaction to malformed
+//! ones. Model and world are scripted.
 
 #![allow(
     clippy::unwrap_used,
@@ -32,12 +32,12 @@ use diorama_llm::{
 use diorama_seeds::task::{Call, Outcome};
 use serde_json::{Value as Json, json};
 
-/// A world of two calls: a patient by name, and the patient's balance.
+/// A scripted world with two APIs: a patient by name, and the patient's balance.
 struct Clinic {
     view: View,
     budget: Budget,
     answers: VecDeque<Answer>,
-    /// The OpenAPI document, where it is a REST service.
+    /// The OpenAPI document, if it is a REST service.
     openapi: Option<Json>,
 }
 
@@ -68,7 +68,7 @@ impl Clinic {
         Self { view, budget: Budget::USUAL, answers: VecDeque::new(), openapi: None }
     }
 
-    /// The same, whose tools have to be searched for.
+    /// Makes the clinic with a tool search.
     fn searched() -> Self {
         let mut clinic = Self::new();
         clinic.view.tools =
@@ -76,7 +76,7 @@ impl Clinic {
         clinic
     }
 
-    /// The same as a REST service.
+    /// Makes the clinic as a REST service.
     fn rest() -> Self {
         let parameter = |name: &str, place: &str, kind: &str| json!({"name": name, "in": place, "required": true, "schema": {"type": kind}});
         let openapi = json!({"openapi": "3.1.0", "servers": [{"url": "https://clinic.example"}], "paths": {
@@ -87,7 +87,7 @@ impl Clinic {
         Self { openapi: Some(openapi), ..Self::new() }
     }
 
-    /// The same, without `finish`.
+    /// Makes the clinic without `finish`.
     fn in_words() -> Self {
         let mut clinic = Self::new();
         clinic.view.tools.pop();
@@ -183,7 +183,7 @@ struct Ran {
 }
 
 impl Ran {
-    /// Notes in short.
+    /// Formats the notes.
     fn notes(&self) -> Vec<String> {
         let note = |step: &Step| match step {
             Step::Noted(Note::Malformed { role, what }) => Some(format!("malformed {role}: {what}")),
@@ -205,7 +205,7 @@ impl Ran {
         self.sent.iter().map(|request| &*request.origin.step).collect()
     }
 
-    /// All text of a request.
+    /// Returns all text of a request.
     fn text(&self, at: usize) -> String {
         serde_json::to_string(&self.sent[at].messages).unwrap()
     }

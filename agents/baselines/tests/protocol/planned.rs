@@ -3,7 +3,7 @@
 use super::*;
 
 const TOOL: CallerForm = CallerForm::Tool;
-/// The executor's part of a step: the caller's call, the parser's program and the caller's result.
+/// The executor's replies in a step: the caller's call, the parser's program and the caller's result.
 const FINDS: [&str; 3] = [
     "Operation: FindPatient\nInput: {\"arguments\": {\"name\": \"Ana Reis\"}}",
     ".patients[0].patient_id",
@@ -44,7 +44,7 @@ async fn offline_calls_the_apis_that_its_plan_names_and_no_model_chooses_others(
     // The caller of the second step sees the document of its API and the first result.
     assert!(ran.text(4).contains("the id is 7") && !ran.text(4).contains("FindPatient:"), "{}", ran.text(4));
     assert!(ran.ending().is_some());
-    // In a REST service, the plan names methods and paths.
+    // For a REST service, the plan names methods and paths.
     let plan = "1. GET /patients to get the id of Ana Reis";
     let request = "Operation: GET\nInput: {\"url\": \"/patients\", \"params\": {\"name\": \"Ana Reis\"}}";
     let parts: &[&[&str]] = &[&[plan, request], &FINDS[1..], &["7.", DONE]];
@@ -135,7 +135,7 @@ async fn every_prompt_of_reflexions_second_trial_shows_the_reflection_and_what_t
     }
     assert!((0..=judged).all(|at| !ran.text(at).contains("Reflection")), "the first trial has none");
     assert_eq!(ran.clinic.calls().len(), 2);
-    // A failure needs a reflection.
+    // A failure must have a reflection.
     let parts: &[&[&str]] = &[&[first], &FINDS, &["Final Answer: 7.", "Failure:", "Failure"]];
     let ran = self::ran(Clinic::new(), Method::Reflexion(TOOL), parts).await;
     assert!(ran.notes().last().unwrap().starts_with("gave up: reflexion/judge"), "{:?}", ran.notes());

@@ -27,14 +27,15 @@ async fn react_reads_the_action_of_a_reply_that_begins_with_an_observation() {
     let ran = run(Clinic::new(), texts(&[&turn, &done]), Method::ReAct).await;
     assert_eq!(ran.clinic.calls(), ["FindPatient({\"name\":\"Ana Reis\"}) 200"]);
     assert!(ran.notes().is_empty() && !ran.text(1).contains("made up"), "{:?} {}", ran.notes(), ran.text(1));
-    // A reply that is nothing else is shown in the error.
+    // The error quotes a reply without an action.
     let ran = run(Clinic::new(), texts(&["Observation: 404 made up", &done]), Method::ReAct).await;
     assert!(ran.notes()[0].contains("found `Observation: 404 made up`"), "{:?}", ran.notes());
 }
 
 #[tokio::test]
 async fn react_ends_a_goal_under_every_name_of_its_prompt_and_never_calls_it() {
-    // Where answers are structured, `finish` in any case ends the goal; an answer in words is asked for as `finish`.
+    // If answers are structured, `finish` in any case ends the goal. The agent asks for `finish` after an
+    // answer in words.
     for action in ["finish", "Finish", "FINISH()", "Final Answer"] {
         let turn = format!("Thought: known\nAction: {action}\nAction Input: {DONE}");
         let ran = run(Clinic::new(), texts(&[&turn]), Method::ReAct).await;
@@ -45,7 +46,7 @@ async fn react_ends_a_goal_under_every_name_of_its_prompt_and_never_calls_it() {
     let ran = run(Clinic::new(), texts(&script), Method::ReAct).await;
     assert!(ran.text(1).contains("expected the action `finish` with a JSON object"), "{}", ran.text(1));
     assert!(ran.ending().is_some());
-    // Where they are words, the same names say them; a search is never pointed to.
+    // If answers are words, the same names end the goal. The agent never points to the search.
     for turn in [
         "Thought: known\nFinal Answer: She owes 12.50.",
         "Thought: known\nAction: Finish[She owes 12.50.]",

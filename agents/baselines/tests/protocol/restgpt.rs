@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// RestGPT with our form of the caller.
+/// RestGPT with the caller that names tools.
 fn by_tools(planning: Planning, parsing: Parsing) -> Method {
     Method::RestGpt(planning, parsing, CallerForm::Tool)
 }
@@ -35,7 +35,7 @@ async fn restgpt_plans_selects_calls_and_parses() {
             "parser", "parser", "parser", "caller", "planner", "ending"
         ]
     );
-    // The selector sees names and descriptions, the caller only the planned API's document.
+    // The selector sees names and descriptions. The caller sees only the planned API's document.
     assert!(ran.text(1).contains("FindPatient") && ran.text(1).contains("GetBalance"));
     assert!(!ran.text(1).contains("patient_id"));
     assert!(ran.text(2).contains("properties") && !ran.text(2).contains("GetBalance"));
@@ -65,7 +65,7 @@ async fn restgpt_without_its_parser_has_a_model_read_the_reply() {
     ]);
     let ran = run(Clinic::new(), script, by_tools(Planning::None, Parsing::Model)).await;
     assert_eq!(ran.roles(), ["selector", "caller", "parser", "caller", "selector", "ending"]);
-    // The model is given the JSON and the question, and is asked for no program; the caller sees what it read.
+    // The model gets the JSON and the question, and writes no program. The caller sees the model's reading.
     let expect = "API: FindPatient\nAPI description: Finds a patient by name.\n\
                   Arguments of this call: {\"name\": \"Ana Reis\"}\n\n\
                   The response, long lists cut:\n\
@@ -100,7 +100,8 @@ async fn the_caller_writes_a_request_by_the_text_of_the_service() {
         ran.clinic.calls(),
         ["FindPatient({\"name\":\"Ana Reis\"}) 200", "GetBalance({\"patient_id\":7}) 200"]
     );
-    // The selector sees methods, paths and descriptions; the caller the text of the planned operation alone.
+    // The selector sees methods, paths and descriptions. The caller sees only the text of the planned
+    // operation.
     assert!(
         ran.text(1).contains("- GET /patients/{patient_id}/balance: Gets")
             && !ran.text(1).contains("FindPatient:")
@@ -184,7 +185,7 @@ async fn the_usual_chat_forms_are_read() {
 
 #[tokio::test]
 async fn without_a_planner_the_selector_is_shown_the_request_and_no_instruction() {
-    // A program that selects nothing has found nothing, in a list or without one.
+    // A program that selects nothing has found nothing, with or without a list.
     for program in ["[.patients[] | select(.name == \"Bo\")]", ".patients[] | select(.name == \"Bo\")"] {
         let script = texts(&[
             "API calling 1: FindPatient to get the id",

@@ -1,4 +1,5 @@
-//! Agents on API-Bank's dialogues: teacher-forced on what was recorded, as in the paper, and free-running; and on the scenarios of level 3.
+//! Agents on API-Bank's dialogues, teacher-forced on the recordings as in the paper, or free-running; and on
+//! the scenarios of level 3.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,27 +24,27 @@ use crate::environment::{BenchmarkEnvironment, Counterpart, told_all};
 use crate::summary::{Measure, Outcome};
 use crate::task::Benchmark;
 
-/// API-Bank: its world, in which agents work on its dialogues.
+/// API-Bank with the world in which agents work on its dialogues.
 pub struct ApiBank {
     /// The world.
     pub world: BankWorld,
 }
 
-/// A part of the benchmark that an agent works on.
+/// A task for an agent.
 #[derive(Clone)]
 pub enum Task {
-    /// All of a dialogue up to a gold call, which the agent has to make.
+    /// A dialogue up to a gold call, which the agent has to make.
     Call(Arc<Dialogue>, usize),
-    /// All of a dialogue up to a recorded response after gold calls, which the agent has to say.
+    /// A dialogue up to a recorded response after gold calls, which the agent has to give.
     Response(Arc<Dialogue>, usize),
-    /// The user's turns of a dialogue, one after the other, in a live session.
+    /// The user's turns of a dialogue in sequence, in a live session.
     Free(Arc<Dialogue>),
     /// A scenario of level 3, in a live session.
     Scenario(Arc<Scenario>),
 }
 
 impl Task {
-    /// Returns the parts of a dialogue that an agent is measured on.
+    /// Returns the tasks of a dialogue.
     pub fn all(dialogue: &Arc<Dialogue>) -> impl Iterator<Item = Self> {
         let calls = dialogue.calls().map(|(turn, _)| Self::Call(Arc::clone(dialogue), turn));
         let responses = dialogue.turns.windows(2).enumerate().filter_map(|(at, pair)| match pair {
@@ -99,7 +100,7 @@ impl Benchmark for ApiBank {
             Task::Call(dialogue, turn) => {
                 (turns(dialogue, *turn), User::Silent, tools(world, dialogue, Some(*turn)))
             }
-            // The response is asked for without tools: the APIs are described in the instructions (figure 5).
+            // The agent gives the response without tools. The instructions describe the APIs (figure 5).
             Task::Response(dialogue, turn) => {
                 system = self::system(world, RESPONDING);
                 for tool in tools(world, dialogue, Some(*turn)) {
@@ -147,7 +148,7 @@ impl Benchmark for ApiBank {
                         at.checked_sub(1).and_then(|before| turn(dialogue, before)),
                         Some(Turn::Call(gold)) if gold.api == TOOL_SEARCHER
                     );
-                    // The paper measures responses to the replies of APIs.
+                    // The paper measures only responses to API replies, not to searches.
                     if !is_search {
                         outcome.numbers.insert("rouge_l", rouge_l(&words, &wanted));
                     }
@@ -164,9 +165,9 @@ impl Benchmark for ApiBank {
     }
 }
 
-/// Instructions of tasks that ask for calls.
+/// The instructions of tasks that require calls.
 const CALLING: &str = "You help a user by calling functions. Make one call at a time, with what the user has told you, and tell the user what came of it.";
-/// Instructions of tasks that ask for a response, before the descriptions of APIs.
+/// The instructions of tasks that require a response, before the descriptions of APIs.
 const RESPONDING: &str = "You help a user. From the conversation so far and the API requests in it, write what you say to the user next. API descriptions:";
 
 fn system(world: &BankWorld, instructions: &str) -> String {
@@ -188,8 +189,8 @@ fn said(turn: &Turn) -> ConversationEntry {
     }
 }
 
-/// The visible tools. On level 1, the APIs of the dialogue. On level 2, those that recorded searches have shown so far, and the
-/// search as long as there was none, or where one is asked for.
+/// Returns the visible tools. Level 1 has the APIs of the dialogue. Level 2 has those that recorded searches
+/// have shown so far. It has the search until the first one, and whenever one is required.
 fn tools(world: &BankWorld, dialogue: &Dialogue, turn: Option<usize>) -> Vec<Json> {
     let until = turn.unwrap_or(if dialogue.level == 1 { usize::MAX } else { 0 });
     let golds: Vec<(usize, &Gold)> = dialogue.calls().collect();
@@ -217,15 +218,15 @@ fn tools(world: &BankWorld, dialogue: &Dialogue, turn: Option<usize>) -> Vec<Jso
 
 /// The user of a task.
 enum User {
-    /// Hears nothing: the first call or message is all that is asked for.
+    /// Never answers. The first call or message completes the task.
     Silent,
-    /// Says the turns that are left of a recording.
+    /// Sends the remaining turns of a recording.
     Recorded(VecDeque<String>),
-    /// Says all that they know at the first message, and then that this was all.
+    /// Sends all known facts after the first message, and then states that this was all.
     Knows(Option<String>),
 }
 
-/// Answers an agent: with the live world, and the user.
+/// Answers an agent with the live world and the user.
 pub struct Recorded {
     world: BankWorld,
     session: Session,

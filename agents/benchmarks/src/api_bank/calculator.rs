@@ -1,12 +1,12 @@
-//! The calculator of API-Bank: `+`, `-`, `*`, `/` and brackets.
+//! Owns the calculator of API-Bank: `+`, `-`, `*`, `/` and brackets.
 
 use std::iter::Peekable;
 use std::str::Chars;
 
-/// Brackets inside each other.
+/// Maximum nesting of brackets.
 const MAX_DEPTH: u32 = 32;
 
-/// Returns the result of a formula; none where it is none.
+/// Returns the result of a formula, or none for an invalid one.
 pub(super) fn calculate(formula: &str) -> Option<f64> {
     let plain: String = formula.chars().filter(|c| !c.is_whitespace()).collect();
     let mut rest = plain.chars().peekable();

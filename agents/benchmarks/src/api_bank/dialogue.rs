@@ -1,4 +1,4 @@
-//! The recorded dialogues of API-Bank.
+//! Owns the recorded dialogues of API-Bank.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::material::{BenchmarkError, files_of, parse_lines, stem_of};
 pub struct Dialogue {
     /// The file's name without its ending.
     pub id: String,
-    /// 1 (the APIs are known) or 2 (they have to be searched for).
+    /// Level 1 (the APIs are known) or 2 (they have to be searched for).
     pub level: u8,
     /// Messages and calls, in order.
     pub turns: Vec<Turn>,
@@ -21,24 +21,24 @@ pub struct Dialogue {
 /// A turn of a dialogue.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// Of the user.
+    /// A message of the user.
     User(String),
-    /// Of the assistant.
+    /// A message of the assistant.
     Assistant(String),
     /// A gold call.
     Call(Gold),
 }
 
-/// A gold call with what was recorded of it.
+/// A gold call with its recorded result.
 #[derive(Clone, Debug)]
 pub struct Gold {
     /// The API.
     pub api: String,
-    /// Its arguments, as the benchmark's system read them.
+    /// Its arguments, as parsed by the benchmark's system.
     pub arguments: Map<String, Json>,
     /// Its recorded reply.
     pub output: Json,
-    /// Its recorded error, where it failed.
+    /// Its recorded error, if it failed.
     pub exception: Option<String>,
 }
 
@@ -58,7 +58,7 @@ struct Line {
 /// Reads the recorded dialogues of a folder: `dialogues/level-1` and `dialogues/level-2`, a JSON object a line.
 ///
 /// # Errors
-/// When a file cannot be read or a line is of another form.
+/// Returns an error if a file cannot be read or a line is of another form.
 pub fn dialogues(folder: &Path) -> Result<Vec<Dialogue>, BenchmarkError> {
     if !folder.join("dialogues").is_dir() {
         let expected = "found no folder `dialogues`, expected API-Bank's with databases/ and dialogues/level-1 and level-2";
@@ -85,7 +85,7 @@ impl Line {
             "User" => Ok(Turn::User(self.text)),
             "AI" => Ok(Turn::Assistant(self.text)),
             "API" => {
-                // A list that was given as text stands in the result as a list.
+                // The result has parsed lists, which the call has as text.
                 let input = self.result.get("input").and_then(Json::as_object).cloned();
                 let exception = self.result.get("exception").and_then(Json::as_str).map(str::to_owned);
                 Ok(Turn::Call(Gold {
@@ -101,7 +101,7 @@ impl Line {
 }
 
 impl Dialogue {
-    /// Its gold calls, with their places.
+    /// Returns its gold calls with their positions.
     pub fn calls(&self) -> impl Iterator<Item = (usize, &Gold)> {
         self.turns.iter().enumerate().filter_map(|(at, turn)| match turn {
             Turn::Call(gold) => Some((at, gold)),
@@ -111,19 +111,20 @@ impl Dialogue {
 }
 
 impl Gold {
-    /// The call as our world takes it.
+    /// Returns the call in the form of our world.
     #[must_use]
     pub fn call(&self) -> diorama_seeds::task::Call {
         diorama_seeds::task::Call { api: self.api.clone(), arguments: self.arguments.clone() }
     }
 
-    /// The APIs that a recorded search shows.
+    /// Returns the APIs that a recorded search shows.
     pub fn shown(&self) -> impl DoubleEndedIterator<Item = &str> {
         let items = self.output.as_array().map_or_else(|| std::slice::from_ref(&self.output), Vec::as_slice);
         items.iter().filter_map(|item| item.get("name")?.as_str())
     }
 
-    /// The API that a recorded search found. It stands last, after the one that gives tokens where it takes one.
+    /// Returns the API that a recorded search found. It is the last one; the API that issues tokens may
+    /// precede it.
     #[must_use]
     pub fn found(&self) -> Option<&str> {
         self.shown().next_back()

@@ -1,4 +1,5 @@
-//! What an agent's calls are worth: held against gold calls one by one, and against the calls of a scenario in their order.
+//! Measures of an agent's calls: against single gold calls, and against the calls of a scenario in their
+//! order.
 
 use diorama_engine::session::Session;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -21,11 +22,12 @@ pub(super) const SCENARIO_CALL: Measure = ("scenario_call", "scenarios, calls in
 pub(super) const SCENARIO_CALL_TOTAL: Measure =
     ("scenario_call_total", "the same, calls that our world refuses with them");
 
-/// The paper's name of an error (appendix A.1, tables 4 to 6), and ours.
+/// The paper's name of an error (appendix A.1, tables 4 to 6), and our key.
 type Class = (&'static str, &'static str);
 
-/// Measures the call that was made in place of a gold call, by the paper's rules, by ours of a search and by those of the
-/// released evaluator. A gold call that the world refuses counts in the total alone, where no call is right in its place.
+/// Measures the call made in place of a gold call: by the paper's rules, by our rule for searches, and by the
+/// released evaluator's rules. A gold call that the world refuses counts only in the total, since no call can
+/// be right in its place.
 pub(super) fn called(
     outcome: &mut Outcome,
     world: &BankWorld,
@@ -84,13 +86,14 @@ fn class_of_arguments(world: &BankWorld, wanted: &Call, call: &Call, effect: &Ef
         400 | 422 => ("Invalid Input Parameters", "refused_argument"),
         status if status >= 400 => ("Has Exception", "exception"),
         _ if call.api == TOOL_SEARCHER => ("Failed API Retrieval", "other_api_found"),
-        // The paper has no name for a call that succeeds and does something else.
+        // The paper has no class for a call that succeeds with another effect.
         _ => ("Different Effect", "different_effect"),
     }
 }
 
-/// Measures the calls that were made in place of a scenario's: the longest list of them that is in the scenario's order.
-/// Calls that the world refuses count in the totals alone. `is_found` says whether a search has shown an API.
+/// Measures the calls made in place of a scenario's: the longest sequence of them in the scenario's order.
+/// Calls that the world refuses count only in the totals. `is_found` returns true if a search has shown an
+/// API.
 pub(super) fn carried_out(
     outcome: &mut Outcome,
     world: &BankWorld,
@@ -132,8 +135,9 @@ pub(super) fn carried_out(
     add_error(outcome, class);
 }
 
-/// Returns the positions of wanted calls that are not in the longest common subsequence of wanted and made calls; of several
-/// such, the one that has the first wanted calls. `same` has a row for each wanted call and a column for each made one.
+/// Returns the positions of wanted calls outside of the longest common subsequence of wanted and made calls.
+/// If several sequences are longest, it takes the one with the earliest wanted calls. `same` has a row for
+/// each wanted call and a column for each made one.
 fn missed_in_order(same: &[Vec<bool>], made: usize) -> Vec<usize> {
     // The length of the longest common subsequence from a wanted and a made call on.
     let mut longest = vec![vec![0_usize; made + 1]; same.len() + 1];
@@ -155,7 +159,7 @@ fn missed_in_order(same: &[Vec<bool>], made: usize) -> Vec<usize> {
     missed
 }
 
-/// Measures the recorded calls, sent verbatim: what no agent can exceed.
+/// Measures the recorded calls, sent verbatim. The result is the upper limit for agents.
 #[must_use]
 pub fn ceiling<'a>(
     world: &BankWorld,
@@ -190,7 +194,7 @@ pub fn ceiling<'a>(
     Summary::of("recorded calls, sent verbatim", None, MEASURES, outcomes)
 }
 
-/// Measures a free-running dialogue: gold calls for which an equivalent one was made, and the databases at the end.
+/// Measures a free-running dialogue: the gold calls with an equivalent call, and the final databases.
 pub(super) fn free(
     outcome: &mut Outcome,
     world: &BankWorld,

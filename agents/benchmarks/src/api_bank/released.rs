@@ -1,7 +1,8 @@
-//! The rules of API-Bank's released evaluator, beside ours: what it compares of a call, and its ROUGE-L.
+//! Owns the rules of API-Bank's released evaluator: its comparison of calls, and its ROUGE-L.
 //!
-//! It holds a call's arguments against the recorded ones, API by API, and its reply against the recorded reply. Replies are
-//! those of our world. A search is right when the nearest API is the recorded one, or its keywords are the recorded ones.
+//! It compares a call's arguments with the recorded ones, by rules for each API, and its reply with the
+//! recorded reply. Replies come from our world. A search is right if the nearest API or the keywords equal
+//! the recorded ones.
 
 use std::collections::BTreeSet;
 
@@ -23,9 +24,9 @@ enum Rule {
     Folded,
     /// The texts are the same without any space.
     Spaceless,
-    /// More than half of all words stand in both texts.
+    /// More than half of all words occur in both texts.
     Overlap,
-    /// The same without case.
+    /// The same as `Overlap`, without case.
     FoldedOverlap,
     /// The texts are the same day.
     Day,
@@ -42,7 +43,7 @@ use Rule::*;
 /// The comparisons of arguments.
 type Rules = &'static [(&'static str, Rule)];
 
-/// Comparisons by API. Of an API that is not listed, all arguments must be the same.
+/// Comparisons by API. For an unlisted API, all arguments must be equal.
 const RULES: &[(&[&str], Rules)] = &[
     (
         &["AddAgenda", "ModifyAgenda", "QueryAgenda"],
@@ -60,7 +61,7 @@ const RULES: &[(&[&str], Rules)] = &[
             ("attendees", Same),
         ],
     ),
-    // Meetings have no argument of this name, so that no call of DeleteMeeting is right.
+    // Meetings have no argument of this name, so no call of DeleteMeeting is right.
     (&["DeleteAgenda", "DeleteReminder", "DeleteMeeting"], &[("time", Same)]),
     (&["AddScene", "ModifyScene"], &[("name", Folded), ("devices", Devices)]),
     (&["QueryScene", "DeleteScene"], &[("name", Folded)]),
@@ -86,10 +87,10 @@ const RULES: &[(&[&str], Rules)] = &[
     (&["Dictionary", "Wiki", "SearchEngine", "GetToday"], &[]),
 ];
 
-/// APIs whose reply is not compared: a success is enough.
+/// APIs whose replies are not compared. A success suffices.
 const ANY_REPLY: [&str; 3] = ["AddScene", "AppointmentRegistration", "RegisterUser"];
 
-/// Returns true where a call is right.
+/// Returns true if a call is right.
 pub(super) fn is_right(world: &BankWorld, call: &Call, gold: &Gold) -> bool {
     if call.api != gold.api {
         return false;
@@ -107,8 +108,8 @@ pub(super) fn is_right(world: &BankWorld, call: &Call, gold: &Gold) -> bool {
         && (ANY_REPLY.contains(&&*call.api) || own.body == recorded.body)
 }
 
-/// Returns the call as the benchmark's own APIs read it: an argument that means what was recorded is what was recorded, and a list
-/// that is written as text is a list.
+/// Returns the call as the benchmark's own APIs would parse it. An argument equivalent to the recorded one
+/// becomes the recorded one, and a list written as text becomes a list.
 fn as_read(call: &Call, gold: &Gold) -> Call {
     let rules = rules_of(&call.api);
     let argument = |(name, own): (&String, &Json)| {
@@ -123,12 +124,12 @@ fn as_read(call: &Call, gold: &Gold) -> Call {
     Call { api: call.api.clone(), arguments: call.arguments.iter().map(argument).collect() }
 }
 
-/// Returns the comparisons of an API; none where all arguments must be the same.
+/// Returns the comparisons of an API, or none if all arguments must be equal.
 fn rules_of(api: &str) -> Option<Rules> {
     RULES.iter().find(|(apis, _)| apis.contains(&api)).map(|(_, rules)| *rules)
 }
 
-/// Returns true where arguments are right beside the recorded ones.
+/// Returns true if arguments are right in comparison with the recorded ones.
 fn are_right(api: &str, own: &Map<String, Json>, recorded: &Map<String, Json>) -> bool {
     let value = |name: &str| own.get(name).unwrap_or(&Json::Null);
     match rules_of(api) {
@@ -176,7 +177,7 @@ fn text(value: Option<&Json>) -> String {
     }
 }
 
-/// Returns true where two values are the same; texts are read as the type of the recorded value.
+/// Returns true if two values are equal. Texts are parsed as the type of the recorded value.
 fn is_same(own: &Json, recorded: &Json) -> bool {
     match (own, recorded) {
         (Json::String(own), Json::Number(number)) => {
@@ -189,19 +190,19 @@ fn is_same(own: &Json, recorded: &Json) -> bool {
     }
 }
 
-/// Reads a list that is written as text, with either kind of quotes.
+/// Parses a list written as text, with either kind of quotes.
 fn listed(text: &str) -> Option<Json> {
     serde_json::from_str(text).or_else(|_| serde_json::from_str(&text.replace('\'', "\""))).ok()
 }
 
-/// Returns the share of the words of two texts that stand in both.
+/// Returns the share of the words of two texts that occur in both.
 fn overlap(one: &str, other: &str) -> f64 {
     let words = |text| str::split(text, ' ').collect::<BTreeSet<&str>>();
     let (one, other) = (words(one), words(other));
     one.intersection(&other).count() as f64 / one.union(&other).count() as f64
 }
 
-/// Reads the numbers of a day or time such as `2023-03-27 09:00:00`.
+/// Parses the numbers of a day or time such as `2023-03-27 09:00:00`.
 fn numbers(text: &str) -> Option<Vec<u32>> {
     let numbers = text.split(['-', ' ', ':']).filter(|number| !number.is_empty());
     numbers.map(|number| number.parse().ok()).collect()
@@ -222,8 +223,8 @@ fn devices(value: &Json) -> Option<BTreeSet<(String, String)>> {
     Some(items.iter().map(device).collect())
 }
 
-/// Returns ROUGE-L as the `rouge` package for Python has it at the level of summaries: sentences end at points, a word counts
-/// once, and the words of the longest common subsequences of all pairs of sentences are joined.
+/// Returns ROUGE-L of the Python package `rouge` at summary level. Sentences end at points, each word counts
+/// once, and the words of the longest common subsequences of all sentence pairs are joined.
 pub(super) fn rouge_l(said: &str, recorded: &str) -> f64 {
     let sentences = |text: &str| -> Vec<Vec<String>> {
         let sentences = text.split('.').filter(|sentence| !sentence.is_empty());
@@ -245,7 +246,8 @@ pub(super) fn rouge_l(said: &str, recorded: &str) -> f64 {
     2.0 * (precision * recall / (precision + recall + 1e-8))
 }
 
-/// Returns the words of a longest common subsequence; of several, the one whose words stand earliest in the second text.
+/// Returns the words of a longest common subsequence. Of several, returns the one whose words are earliest in
+/// the second text.
 fn longest_common<'a>(one: &'a [String], other: &[String]) -> Vec<&'a str> {
     let mut table = vec![vec![0_usize; other.len() + 1]; one.len() + 1];
     for (i, word) in one.iter().enumerate() {
@@ -315,7 +317,7 @@ mod tests {
         );
     }
 
-    /// Figures of the `rouge` package, version 1.0.1.
+    /// The expected values are those of the `rouge` package, version 1.0.1.
     #[test]
     fn rouge_is_that_of_the_public_package() {
         let check = |said: &str, recorded: &str, expect: f64| {

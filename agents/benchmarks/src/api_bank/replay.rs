@@ -1,4 +1,4 @@
-//! Gold calls, made in our world and held against what was recorded of them.
+//! Replays gold calls in our world and compares their results with the recorded ones.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +19,13 @@ const MEASURES: &[Measure] = &[
     ("from_recordings", "answered from recordings of services outside"),
 ];
 
-/// Replays the gold calls of dialogues: which of them give what was recorded.
+/// Replays the gold calls of dialogues, and counts those with the recorded result.
 #[must_use]
 pub fn replay<'a>(world: &BankWorld, dialogues: impl IntoIterator<Item = &'a Dialogue>) -> Summary {
     let mut outcomes = Vec::new();
     for dialogue in dialogues {
         let mut session = world.session();
-        // Values that the recorded system made up, each with the one that ours made up instead.
+        // Maps generated values of the recorded system to those of ours.
         let mut made_up: BTreeMap<String, Json> = BTreeMap::new();
         for (turn, gold) in dialogue.calls() {
             let mut outcome = Outcome::new(format!("{} turn {turn}: {}", dialogue.id, gold.api));
@@ -55,9 +55,9 @@ pub fn replay<'a>(world: &BankWorld, dialogues: impl IntoIterator<Item = &'a Dia
     Summary::of("gold calls that give what was recorded", None, MEASURES, outcomes)
 }
 
-/// Holds a call's reply against what was recorded: the same values, whatever they are called and however they are nested, but
-/// for those that a system makes up, such as the number of an appointment, which `known` gives by what was recorded. Gives what
-/// this call made up.
+/// Compares a call's reply with the recorded one. Values must be equal, whatever their names and nesting.
+/// Generated values, such as an appointment number, may differ; `known` maps recorded ones to ours. Returns
+/// the values that this call generated.
 fn held(
     world: &BankWorld,
     gold: &Gold,
@@ -65,7 +65,7 @@ fn held(
     known: &BTreeMap<String, Json>,
 ) -> Result<Vec<(String, Json)>, String> {
     let mut body = world.body(entry);
-    // The engine's own word that an action has succeeded.
+    // `ok` is the engine's own member for a successful action.
     if let Some(members) = body.as_object_mut() {
         members.shift_remove("ok");
     }
@@ -110,7 +110,7 @@ fn held(
     Ok(theirs.into_iter().zip(own.into_iter().map(Json::from)).collect())
 }
 
-/// The values that a call has made up: keys of new records, and generated fields.
+/// Returns the values that a call generated: keys of new records, and generated fields.
 fn made_up(world: &BankWorld, entry: &LogEntry) -> Vec<String> {
     let model = world.base.world();
     let mut found = Vec::new();
@@ -125,8 +125,8 @@ fn made_up(world: &BankWorld, entry: &LogEntry) -> Vec<String> {
     found
 }
 
-/// The values of a reply as texts: numbers by value, texts in lower case. Names of members with a digit that stand for objects are
-/// keys of records, which are values too.
+/// Collects the values of a reply as texts: numbers by value, strings in lower case. Member names with a
+/// digit that hold objects are record keys, so they count as values.
 fn leaves(value: &Json, found: &mut Vec<String>) {
     match value {
         Json::Null => {}

@@ -1,4 +1,4 @@
-//! The scenarios of level 3: what the user knows, and the calls that carry it out.
+//! Owns the scenarios of level 3: the user's knowledge, and the calls that solve the task.
 
 use std::path::Path;
 
@@ -7,23 +7,23 @@ use diorama_seeds::task::Call;
 
 use crate::material::{BenchmarkError, files_of, stem_of, text_of};
 
-/// A scenario: it has no recorded dialogue and no recorded replies.
+/// A scenario. It has no recorded dialogue and no recorded replies.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The file's name without its ending.
     pub id: String,
-    /// The user's first words.
+    /// The user's first message.
     pub opening: String,
-    /// Facts that the user knows, as the file has them.
+    /// Facts that the user knows, as in the file.
     pub withheld: String,
-    /// The calls that carry it out, in order.
+    /// The calls that solve the task, in order.
     pub calls: Vec<Call>,
 }
 
-/// Reads the scenarios of a folder: `level-3/*.txt`; none where there is no such folder.
+/// Reads the scenarios of a folder: `level-3/*.txt`. Returns no scenarios if the folder does not exist.
 ///
 /// # Errors
-/// When a file cannot be read or is of another form.
+/// Returns an error if a file cannot be read or is of another form.
 pub fn scenarios(folder: &Path) -> Result<Vec<Scenario>, BenchmarkError> {
     let folder = folder.join("level-3");
     if !folder.is_dir() {
@@ -60,7 +60,7 @@ fn scenario(file: &Path) -> Result<Scenario, BenchmarkError> {
     Ok(scenario)
 }
 
-/// Reads `Name(argument=value, ..)`.
+/// Parses `Name(argument=value, ..)`.
 fn call(line: &str) -> Option<Call> {
     let plan = parse(line).ok()?;
     let argument = |(name, filled)| match filled {

@@ -1,7 +1,9 @@
-//! The benchmark's own search (section 3.1): the one API whose text is nearest the keywords, by the cosine of their vectors.
+//! The benchmark's own search (section 3.1): finds the API whose text is nearest to the keywords, by the
+//! cosine of their vectors.
 //!
-//! An API's text is its name in words and its description. The vectors are those of the model in the program, where the paper
-//! has a sentence model. An API that takes a token is shown after the one that gives tokens, as in the recorded searches.
+//! An API's text is its name in words and its description. The vectors come from the compiled-in model, where
+//! the paper uses a sentence model. An API that takes a token follows the one that issues tokens, as in the
+//! recorded searches.
 
 use std::sync::Arc;
 
@@ -14,7 +16,7 @@ use serde_json::{Value as Json, json};
 /// An index of a world's APIs.
 pub(super) struct NearestSearch {
     model: Arc<StaticEmbedder>,
-    /// One vector an API, in the order of the world's APIs.
+    /// One vector per API, in the order of the world's APIs.
     vectors: Vec<f32>,
 }
 
@@ -22,7 +24,7 @@ impl NearestSearch {
     /// Indexes the APIs of a world.
     ///
     /// # Errors
-    /// When the program was built with damaged model files.
+    /// Returns an error if the program was built with damaged model files.
     pub(super) fn new(base: &Base) -> Result<Self, EmbedError> {
         let model = embedded()?;
         let text = |entry: &ApiEntry| ApiEntry { domain: String::new(), ..entry.clone() }.text();
@@ -31,7 +33,8 @@ impl NearestSearch {
         Ok(Self { model, vectors })
     }
 
-    /// Returns the API nearest to keywords, the first of equally near ones; none for keywords without a known word.
+    /// Returns the API nearest to keywords, the first one of a tie. Returns none for keywords without a known
+    /// word.
     pub(super) fn nearest(&self, keywords: &str) -> Option<ApiId> {
         let wanted = self.model.embed(&[keywords]).ok()?;
         let vectors = self.vectors.chunks_exact(self.model.dimensions());
@@ -42,7 +45,7 @@ impl NearestSearch {
         best.and_then(|(position, _)| u16::try_from(position).ok()).map(ApiId)
     }
 
-    /// Returns the body of the search's reply, in the form of `ToolSearcher`.
+    /// Returns the reply body of a search, in the form of `ToolSearcher`.
     pub(super) fn reply(&self, base: &Base, keywords: &str) -> Json {
         let found = self.nearest(keywords);
         let sign_in = found.map(|api| base.world().api(api)).filter(|api| api.token.is_some());

@@ -1,4 +1,4 @@
-//! The world: our APIs, with the benchmark's databases as records.
+//! Owns the world: our APIs, with the benchmark's databases as records.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::scenario::Scenario;
 use super::search::NearestSearch;
 use crate::material::{BenchmarkError, parse_json};
 
-/// Services outside of the system, whose answers are those that were recorded, as in the benchmark's own system.
+/// External services, whose recorded answers are used as in the benchmark's own system.
 const SERVICES: [(&str, &[&str]); 5] = [
     ("Dictionary", &["keyword"]),
     ("Wiki", &["keyword"]),
@@ -39,16 +39,16 @@ pub struct BankWorld {
     search: Arc<NearestSearch>,
 }
 
-/// Which result of a search is right.
+/// The rule for the right result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SearchRule {
-    /// The nearest API is the recorded one, or the one that is nearest to the recorded keywords (the paper).
+    /// The nearest API is the recorded one, or the nearest one to the recorded keywords (the paper).
     Nearest,
-    /// The recorded one is among the APIs that `ToolSearcher` shows.
+    /// The recorded API is among those that `ToolSearcher` shows.
     AnyHit,
 }
 
-/// Reply to a call, and the databases after it.
+/// The reply to a call, and the databases after it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Effect {
     pub(super) status: u16,
@@ -57,11 +57,11 @@ pub(super) struct Effect {
 }
 
 impl BankWorld {
-    /// Reads the databases of a folder into the world; `dialogues` give the answers of services that stand outside of it, and the
-    /// results of the formulas in `scenarios` are calculated.
+    /// Reads the databases of a folder into the world. `dialogues` supply the answers of external services.
+    /// The results of the formulas in `scenarios` are calculated.
     ///
     /// # Errors
-    /// When a database cannot be read or does not fit.
+    /// Returns an error if a database cannot be read or does not fit.
     pub fn read(
         folder: &Path,
         dialogues: &[Dialogue],
@@ -99,30 +99,30 @@ impl BankWorld {
         Ok(Self { doc: Arc::new(doc), base, search: Arc::new(search) })
     }
 
-    /// A session on databases initialised anew.
+    /// Returns a session on freshly initialised databases.
     #[must_use]
     pub fn session(&self) -> Session {
         Session::new(Arc::clone(&self.base), SessionOptions::default())
     }
 
-    /// Returns true where an API's answers are recordings of a service outside of the system.
+    /// Returns true if an API's answers are recordings of an external service.
     pub(super) fn is_recorded(&self, api: &str) -> bool {
         let api = self.doc.apis.iter().find(|known| known.name == api);
         api.is_some_and(|api| api.behaviour.bindings.values().any(|text| text.contains("known_answer")))
     }
 
-    /// The body of a reply.
+    /// Returns the body of a reply.
     pub(super) fn body(&self, entry: &LogEntry) -> Json {
         entry.reply.json_tree(&self.base.world().zone)
     }
 
-    /// Returns the effect of a call on databases initialised anew.
+    /// Returns the effect of a call on freshly initialised databases.
     pub(super) fn effect(&self, call: &Call) -> Effect {
         self.effect_after(&[], call)
     }
 
-    /// Returns the effect of a call on databases that other calls have changed. Keys that the world makes follow from the seed,
-    /// so that the same change has the same digest.
+    /// Returns the effect of a call after other calls. Generated keys follow from the seed, so equal changes
+    /// have equal digests.
     pub(super) fn effect_after(&self, before: &[Call], call: &Call) -> Effect {
         let mut session = self.session();
         for call in before {
@@ -132,8 +132,8 @@ impl BankWorld {
         Effect { status: entry.reply.status, body: self.body(&entry), digest: session.digest().to_string() }
     }
 
-    /// Returns true where a call does what a gold call does: the same change and the same reply, each on databases initialised
-    /// anew.
+    /// Returns true if a call is equivalent to a gold call: on freshly initialised databases, it makes the
+    /// same change and gives the same reply.
     pub(super) fn is_equivalent(&self, call: &Call, gold: &Gold, rule: SearchRule) -> bool {
         if call.api != gold.api {
             return false;
@@ -159,7 +159,7 @@ impl BankWorld {
         Some(&self.base.world().api(api).name)
     }
 
-    /// Returns the reply that the benchmark's search gives.
+    /// Returns the reply of the benchmark's search.
     pub(super) fn search_reply(&self, search: &Call) -> Json {
         let keywords = search.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
         self.search.reply(&self.base, keywords)
@@ -174,14 +174,14 @@ impl Effect {
     }
 }
 
-/// Returns true where a search shows what the recorded one found.
+/// Returns true if a search shows the API that the recorded one found.
 pub(super) fn shows(body: &Json, gold: &Gold) -> bool {
     let tools = body.get("tools").and_then(Json::as_array);
     let mut names = tools.into_iter().flatten().filter_map(|tool| tool.get("name")?.as_str());
     gold.found().is_some_and(|found| names.any(|name| name == found))
 }
 
-/// The answers of services that stand outside of the system.
+/// Returns the recorded answers of external services.
 fn known<'a>(golds: impl Iterator<Item = &'a Gold>) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for gold in golds {
@@ -205,7 +205,7 @@ fn known<'a>(golds: impl Iterator<Item = &'a Gold>) -> Vec<Row> {
     rows
 }
 
-/// Returns the results of the formulas that scenarios have calculated.
+/// Returns the results of the formulas in scenarios.
 fn calculated(scenarios: &[Scenario]) -> impl Iterator<Item = Row> {
     let calls = scenarios.iter().flat_map(|scenario| &scenario.calls);
     let formulas = calls.filter_map(|call| call.arguments.get("formula")?.as_str());
@@ -219,7 +219,7 @@ fn calculated(scenarios: &[Scenario]) -> impl Iterator<Item = Row> {
     })
 }
 
-/// Questions about documents that the database has no answer to.
+/// Returns questions about documents that the database does not answer.
 fn asked<'a>(golds: impl Iterator<Item = &'a Gold>, rows: &[Row]) -> Vec<Row> {
     let mut found: Vec<Row> = Vec::new();
     for gold in golds.filter(|gold| gold.api == "DocumentQA") {
@@ -242,7 +242,7 @@ struct Databases<'a> {
 }
 
 impl Databases<'_> {
-    /// The records of a resource.
+    /// Returns the records of a resource.
     fn rows(&self, resource: &str) -> Result<Vec<Row>, BenchmarkError> {
         let each = |file: &str, make: &dyn Fn(&str, &Json) -> Row| -> Result<Vec<Row>, BenchmarkError> {
             Ok(self.members(file)?.iter().map(|(name, value)| make(name, value)).collect())
@@ -304,7 +304,7 @@ impl Databases<'_> {
         }
     }
 
-    /// The members of a database; none where there is no file of it.
+    /// Returns the members of a database, or none if its file does not exist.
     fn members(&self, file: &str) -> Result<Map<String, Json>, BenchmarkError> {
         let path = self.folder.join("databases").join(format!("{file}.json"));
         if !path.is_file() {
@@ -313,7 +313,7 @@ impl Databases<'_> {
         parse_json(&path, "a JSON object")
     }
 
-    /// A record for each item, or member, of each member of a database.
+    /// Returns a record for each item, or member, of each member of a database.
     fn listed(
         &self,
         file: &str,

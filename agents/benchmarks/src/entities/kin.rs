@@ -1,15 +1,15 @@
-//! Records that lead to the named ones: what refers to a resource refers to its named records too.
+//! Referring records: makes records of other resources refer to the named ones.
 
 use diorama_seeds::doc::FieldDoc;
 
 use super::*;
 
-/// Most records that one resource gets so that others are led to.
+/// Maximum number of records that a resource gets for this purpose.
 const MOST_KIN: usize = 2_000;
 
-/// Gives every named record at least one record of each kind that refers to its resource.
+/// Makes at least one record of each referring kind refer to every named record.
 pub(super) fn lead_to(doc: &mut WorldDoc, placed: &IndexMap<String, IndexSet<String>>) {
-    // Names stand for records only where they cannot stand for several.
+    // A name identifies a record only if it is unique.
     let nameable: IndexMap<String, Vec<String>> = placed
         .iter()
         .filter(|(resource, _)| {
@@ -27,7 +27,7 @@ pub(super) fn lead_to(doc: &mut WorldDoc, placed: &IndexMap<String, IndexSet<Str
         let references: Vec<(String, bool, String)> = resource
             .fields
             .iter()
-            // A made reference follows from others, so it is not overruled.
+            // A generated reference follows from other fields, so it is not overridden.
             .filter(|(field, doc)| **field != resource.key && (!follows(doc) || doc.items.is_some()))
             .filter_map(|(field, doc)| Some((field.clone(), reference(doc)?)))
             .filter(|(_, (_, target))| target != name && nameable.contains_key(target))
@@ -46,12 +46,12 @@ pub(super) fn lead_to(doc: &mut WorldDoc, placed: &IndexMap<String, IndexSet<Str
     }
 }
 
-/// True when a field's value follows from others. A chance only says how often there is one.
+/// Returns true if a field's value follows from others. A `chance` only decides if there is a value.
 fn follows(field: &FieldDoc) -> bool {
     field.fake.is_some() && field.provider() != Some("chance")
 }
 
-/// True when a field refers to one record or to several, and of which resource.
+/// Returns true for a list of references, and the resource that the field refers to.
 fn reference(field: &FieldDoc) -> Option<(bool, String)> {
     match (&field.reference, &field.items) {
         (Some(target), _) => Some((false, target.clone())),
@@ -60,7 +60,7 @@ fn reference(field: &FieldDoc) -> Option<(bool, String)> {
     }
 }
 
-/// Sets a reference of the record at this place among the given ones, or of a further one.
+/// Sets a reference of the given record at this position, or of an additional one.
 fn refer(resource: &mut ResourceDoc, place: usize, field: &str, value: Json) {
     let rows = &mut resource.examples;
     if rows.len() >= MOST_KIN && place >= rows.len() {
@@ -74,7 +74,7 @@ fn refer(resource: &mut ResourceDoc, place: usize, field: &str, value: Json) {
     }
 }
 
-/// Records of a link (a credit) between named records, in each list that every record of the parent has.
+/// Adds link records (credits) between named records, in each list that every parent record has.
 fn link(resource: &mut ResourceDoc, field: &str, names: &[String], nameable: &IndexMap<String, Vec<String>>) {
     let entries: Vec<_> = resource.each.iter().filter(|each| each.min > 0).cloned().collect();
     for each in entries {

@@ -1,11 +1,12 @@
-//! Numbered parts that a world must have: `season: [3]` gives every show at least three seasons.
+//! Required numbered parts: `season: [3]` gives every show at least three seasons.
 
 use diorama_seeds::doc::{ResourceDoc, WorldDoc};
 
-/// More parts than this belong to no record.
+/// Maximum number of parts per record.
 const MOST_PARTS: u32 = 500;
 
-/// Makes room for a part of a number, where the name is a number and the resource has numbered parts. Whether it did.
+/// Increases the number of parts, if the name is a number and the resource has numbered parts. Returns true
+/// if it did.
 pub(super) fn make_room(doc: &mut WorldDoc, of: &str, name: &str) -> bool {
     let Ok(number) = name.parse::<u32>() else { return false };
     let Some(resource) = doc.resources.get_mut(of) else { return false };
@@ -19,7 +20,8 @@ pub(super) fn make_room(doc: &mut WorldDoc, of: &str, name: &str) -> bool {
     true
 }
 
-/// True when records are counted inside their parent: made one by one for it, with their position as a field.
+/// Returns true if records are numbered within their parent: generated for it, with their position as a
+/// field.
 fn numbered(resource: &ResourceDoc) -> bool {
     !resource.each.is_empty() && resource.fields.values().any(|field| field.provider() == Some("position"))
 }

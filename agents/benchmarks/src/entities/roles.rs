@@ -1,14 +1,15 @@
-//! Roles that records of links must have: `movie.job: [Director]` gives each film one director.
+//! Required roles: `movie.job: [Director]` gives each film one director.
 //!
-//! A link is a resource that stands between others: the crew of a film. Its members whose values are kinds tell its records apart.
+//! A link is a resource between others, such as the crew of a film. Members with a fixed set of values
+//! (kinds) distinguish its records.
 
 use diorama_seeds::doc::{EachDoc, FieldDoc, ResourceDoc, WorldDoc};
 use serde_json::{Value as Json, json};
 
-/// A member of a link whose values are kinds.
+/// A member of a link with a fixed set of values.
 #[derive(Clone, Debug)]
 pub(crate) struct RoleMember {
-    /// The resources between which the link stands.
+    /// The resources that the link connects.
     pub(crate) ends: Vec<String>,
     /// The member: `job`.
     pub(crate) member: String,
@@ -16,7 +17,7 @@ pub(crate) struct RoleMember {
     pub(crate) kinds: Vec<String>,
 }
 
-/// Lists the members of links whose values are kinds.
+/// Returns the members of links with a fixed set of values.
 pub(crate) fn list(doc: &WorldDoc) -> Vec<RoleMember> {
     let mut found = Vec::new();
     for link in doc.resources.values().filter(|resource| is_link(resource)) {
@@ -31,20 +32,20 @@ pub(crate) fn list(doc: &WorldDoc) -> Vec<RoleMember> {
     found
 }
 
-/// Returns true where `of` is a resource and a member of links to it (`movie.job`) in which records may have this value.
+/// Returns true if `of` is a resource and a link member (`movie.job`) that accepts this value.
 pub(super) fn is_role(doc: &WorldDoc, of: &str, value: &str) -> bool {
     let Some((end, member)) = of.split_once('.') else { return false };
     let takes_value = |link: &ResourceDoc| link.fields.get(member).is_some_and(|field| takes(field, value));
     doc.resources.values().any(|link| is_link(link) && by(link, end).is_some() && takes_value(link))
 }
 
-/// Makes one record of the link with this value for each record of the resource; the link's other records have other values.
+/// Gives each record of the resource one link with this value. Its other links get other values.
 pub(super) fn give(doc: &mut WorldDoc, of: &str, value: &str) {
     let Some((end, member)) = of.split_once('.') else { return };
     for link in doc.resources.values_mut().filter(|resource| is_link(resource)) {
         let Some(by) = by(link, end) else { continue };
         let Some(field) = link.fields.get_mut(member).filter(|field| takes(field, value)) else { continue };
-        // The provider already lacks the roles that were given before; an enum has them all.
+        // The provider already lacks roles that were given before, but an enum has them all.
         let drawn = list_picks(field).unwrap_or_else(|| kinds(field));
         let others: Vec<Json> = drawn.into_iter().filter(|kind| *kind != value).map(Json::from).collect();
         if !others.is_empty() {
@@ -64,13 +65,13 @@ fn is_link(resource: &ResourceDoc) -> bool {
     ends(resource).count() > 1 && resource.each.iter().any(|each| each.min > 0)
 }
 
-/// The fields that every record of a link has a reference in, each with the resource that it refers to.
+/// Returns the required reference fields of a link, each with its resource.
 fn ends(link: &ResourceDoc) -> impl Iterator<Item = (&str, &str)> {
     let required = link.fields.iter().filter(|(_, field)| !field.optional && !field.nullable);
     required.filter_map(|(name, field)| Some((name.as_str(), field.reference.as_deref()?)))
 }
 
-/// The field in which a link's records refer to a resource.
+/// Returns the field in which a link refers to a resource.
 fn by(link: &ResourceDoc, end: &str) -> Option<String> {
     ends(link).find(|(_, other)| *other == end).map(|(field, _)| field.to_owned())
 }
@@ -80,7 +81,7 @@ fn takes(field: &FieldDoc, value: &str) -> bool {
     known.contains(&value) || (!known.is_empty() && field.values.is_empty())
 }
 
-/// The values of a field that takes one of several texts.
+/// Returns the possible values of a field with a fixed set of texts.
 fn kinds(field: &FieldDoc) -> Vec<&str> {
     if field.values.is_empty() {
         return list_picks(field).unwrap_or_default();
@@ -88,7 +89,7 @@ fn kinds(field: &FieldDoc) -> Vec<&str> {
     field.values.iter().map(String::as_str).collect()
 }
 
-/// The texts that a field's provider picks from: the whole provider, or what a chance is of.
+/// Returns the texts from which a field's provider picks, directly or inside of a `chance`.
 fn list_picks(field: &FieldDoc) -> Option<Vec<&str>> {
     let mut fake = field.fake.as_ref()?;
     while is_provider(fake, "chance") {
@@ -98,7 +99,7 @@ fn list_picks(field: &FieldDoc) -> Option<Vec<&str>> {
     Some(all.iter().filter_map(Json::as_str).collect())
 }
 
-/// The provider that [`list_picks`] reads.
+/// Returns the provider that [`list_picks`] reads.
 fn pick_of(fake: &mut Json) -> Option<&mut Json> {
     if is_provider(fake, "chance") {
         return pick_of(fake.get_mut("of")?);
@@ -150,7 +151,7 @@ mod tests {
         assert_eq!((&ends[..], &**member), (&["film".to_owned(), "person".to_owned()][..], "job"));
         assert_eq!(*kinds, ["Director", "Editor", "Novel"]);
         let entity = |of: &str, name: &str| Entity { of: of.to_owned(), name: name.to_owned() };
-        // A role that no example shows may be asked for as well; a member that no link has is no role.
+        // A role that no example has is allowed. A member that no link has is no role.
         let names = [
             entity("film.job", "Director"),
             entity("film.job", "Gaffer"),

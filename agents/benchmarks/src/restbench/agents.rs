@@ -1,7 +1,8 @@
 //! Agents on RestBench's queries, with the measures of RestGPT's paper (section 4.3).
 //!
-//! The correct path is the gold path as a subsequence of an agent's calls. Whether a query is answered can only be told where the
-//! gold path gives the facts that an answer must state; without them, success and Δ solution length are not evaluated.
+//! The correct path is the gold path as a subsequence of an agent's calls. Success can be evaluated only if
+//! the gold path supplies the facts that an answer must state. Otherwise success and Δ solution length are
+//! not evaluated.
 
 use std::sync::Arc;
 
@@ -26,19 +27,19 @@ use crate::task::Benchmark;
 pub struct Asked {
     index: usize,
     query: Query,
-    /// Calls of the gold path, filled; none where it does not run through, or takes one of several ids.
+    /// Calls of the gold path, with arguments. None if the path fails, or uses one of several possible ids.
     walked: Option<Vec<String>>,
-    /// True where the gold path takes one of several ids.
+    /// True if the gold path uses one of several possible ids.
     has_chosen_ids: bool,
-    /// Facts that an answer must state; none where the gold path does not give them.
+    /// Facts that an answer must state. None if the gold path does not supply them.
     facts: Option<Vec<TypedFact>>,
 }
 
-/// Agents on queries, with so many APIs to choose from.
+/// Agents on queries, with a number of APIs to choose from.
 pub struct Pool {
     /// The worlds.
     pub field: Field,
-    /// Count of the APIs to choose from; all of the document's where it is none.
+    /// Number of APIs to choose from. None means all of the document's.
     pub size: Option<usize>,
 }
 
@@ -86,7 +87,7 @@ impl Benchmark for Pool {
         let gold = self.field.gold(query);
         let names: Vec<&str> = made.iter().map(|(call, _)| &*call.api).collect();
         let wanted: Vec<&str> = gold.iter().map(String::as_str).collect();
-        // A step that the document does not have can be on no path.
+        // A step that the document lacks cannot be on any path.
         let correct = gold.len() == query.solution.len() && is_subsequence(&wanted, &names);
         outcome.share("correct_path", correct);
         outcome.share("several_ids", *has_chosen_ids);
@@ -117,7 +118,7 @@ impl Benchmark for Pool {
 }
 
 impl Asked {
-    /// Returns a query for agents, with its gold path executed; `jq` reads the facts of its answer.
+    /// Makes a query for agents and executes its gold path. `jq` extracts the facts of its answer.
     pub fn new(field: &Field, index: usize, query: Query, jq: &dyn JqRunner) -> Self {
         let replayed = Replayer::new(&field.operations, field.answers(), &query).run();
         let has_chosen_ids = replayed.has_chosen_ids();
@@ -127,13 +128,13 @@ impl Asked {
     }
 }
 
-/// Returns true where all of one stand in the other, in order.
+/// Returns true if all items of `wanted` occur in `made`, in order.
 fn is_subsequence(wanted: &[&str], made: &[&str]) -> bool {
     let mut rest = made.iter();
     wanted.iter().all(|wanted| rest.any(|made| made == wanted))
 }
 
-/// Answers an agent with the document's world, and the noise's.
+/// Answers an agent with the document's world and the noise world.
 pub struct Live {
     session: Session,
     noise: Option<Session>,

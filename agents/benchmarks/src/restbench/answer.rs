@@ -1,7 +1,7 @@
-//! Facts that an answer has to state: typed, and read from the replies of the executed gold path.
+//! Answer facts: typed values from the replies of the executed gold path, which an answer must state.
 //!
-//! The paper's success is judged by people (section 4.3). A file of queries may instead say where the gold path's replies have
-//! the facts; without that, or where the path does not run through, success is not evaluated.
+//! In the paper, people judge success (section 4.3). A file of queries may instead select the facts in the
+//! gold path's replies. Without that, or if the path fails, success is not evaluated.
 
 use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, Stance, What};
@@ -9,22 +9,22 @@ use diorama_baselines::jq::{JqRunner, Program};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-/// Where a reply of the gold path has facts.
+/// Selects facts in a reply of the gold path.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerFact {
-    /// The call of the gold path, from 1.
+    /// Number of the call in the gold path, from 1.
     pub step: usize,
-    /// A jq program that is run on its reply. Each output, a number or a text, is a fact.
+    /// A jq program that is run on its reply. Each output is a fact: a number or a string.
     pub jq: String,
 }
 
 /// A fact.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TypedFact {
-    /// A number: of records, of minutes, a rating.
+    /// A number, such as a count, a duration in minutes or a rating.
     Number(f64),
-    /// A name, a date or another text.
+    /// A name, a date or another string.
     Text(String),
 }
 
@@ -32,7 +32,7 @@ impl AnswerFact {
     /// Checks it against the length of its gold path.
     ///
     /// # Errors
-    /// When the path has no such call, or the program is no jq.
+    /// Returns an error if the path has no such call, or if the program is invalid.
     pub(super) fn check(&self, length: usize) -> Result<(), String> {
         if !(1..=length).contains(&self.step) {
             return Err(format!("found the step {}, expected one of 1 to {length}", self.step));
@@ -40,7 +40,7 @@ impl AnswerFact {
         Program::read(&self.jq).map(|_| ()).map_err(|error| format!("found the jq `{}`: {error}", self.jq))
     }
 
-    /// The facts in the replies of the gold path; none where a reply does not have them.
+    /// Returns the facts in the replies of the gold path, or none if a reply lacks them.
     pub(super) fn read(&self, replies: &[&Json], jq: &dyn JqRunner) -> Option<Vec<TypedFact>> {
         let reply = replies.get(self.step.checked_sub(1)?)?;
         let outputs = jq.run(&Program::read(&self.jq).ok()?, reply).ok()?;
@@ -54,8 +54,8 @@ impl AnswerFact {
     }
 }
 
-/// Returns true where an answer states every fact. Numbers, dates and names are held against those that it mentions, and none of
-/// them against a part of another: `12` is not stated by `2012`.
+/// Returns true if an answer states every fact. Facts are compared with its numbers, dates and names. A part
+/// of one does not count: `2012` does not state `12`.
 pub(super) fn states(answer: &str, facts: &[TypedFact], clock: &Clock) -> bool {
     let prose = Prose::read(answer, clock);
     let says = |stance: Stance| stance == Stance::Asserted;

@@ -1,4 +1,5 @@
-//! The world of a document with the queries' names in it, and another's APIs beside it.
+//! Owns the worlds of a benchmark run: a document's world with the queries' names, and another world as
+//! noise.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,28 +21,28 @@ use super::query::Query;
 use crate::entities::{Entities, Entity};
 use crate::material::{BenchmarkError, stem_of, text_of};
 
-/// A document's world with the queries' names in it, and another document's APIs as noise.
+/// A document's world with the queries' names, and another document's APIs as noise.
 #[derive(Clone)]
 pub struct Field {
     /// The document's world.
     pub doc: Arc<WorldDoc>,
-    /// It, ready to run.
+    /// The world, ready to run.
     pub base: Arc<Base>,
-    /// Its operations.
+    /// The world's operations.
     pub operations: Arc<Operations>,
-    /// The world whose APIs stand beside its own.
+    /// The world whose APIs are the noise.
     pub noise: Option<Arc<Base>>,
-    /// The OpenAPI documents of both, as agents read them.
+    /// The OpenAPI documents of both, for agents.
     pub openapi: Arc<Vec<Json>>,
-    /// The seed of sessions, and of which APIs are in a pool.
+    /// The seed of sessions and of API pools.
     pub seed: u64,
 }
 
 impl Field {
-    /// Makes the worlds.
+    /// Makes the worlds of a document and of the noise.
     ///
     /// # Errors
-    /// When a world is wrong.
+    /// Returns an error if a world is wrong.
     pub fn new(doc: WorldDoc, noise: Option<&WorldDoc>, seed: u64) -> Result<Self, BenchmarkError> {
         let noise = noise.map(|noise| made(noise, seed)).transpose()?;
         let (base, operations) = (made(&doc, seed)?, Arc::new(Operations::of(&doc)));
@@ -50,7 +51,7 @@ impl Field {
         Ok(Self { doc: Arc::new(doc), base, operations, noise, openapi, seed })
     }
 
-    /// Returns what answers calls in a new session of the document's world: with a status and a body.
+    /// Returns a function that answers calls in a new session of the document's world, with status and body.
     pub(super) fn answers(&self) -> impl FnMut(&Call) -> (u16, Json) + use<> {
         let mut session = self.session(&self.base);
         move |call| {
@@ -59,7 +60,7 @@ impl Field {
         }
     }
 
-    /// The clock of the document's world.
+    /// Returns the clock of the document's world.
     pub(super) fn clock(&self) -> Clock {
         let world = self.base.world();
         Clock::at(world.clock, &world.zone)
@@ -69,15 +70,15 @@ impl Field {
         Session::new(Arc::clone(base), SessionOptions { seed: self.seed, ..SessionOptions::default() })
     }
 
-    /// The names of the APIs that a query's gold path calls, in order; those that the document does not have are left out.
+    /// Returns the APIs in a query's gold path, in order. Those that the document lacks are left out.
     #[must_use]
     pub fn gold(&self, query: &Query) -> Vec<String> {
         let steps = query.solution.iter().filter_map(|step| self.operations.find(step));
         steps.map(|operation| operation.api.clone()).collect()
     }
 
-    /// The tools of a pool: all of the document's, or so many: the gold path's, then others of the document, then noise, chosen and
-    /// ordered by the seed and their names alone.
+    /// Returns the tools of a pool: all of the document's, or `size` of them. The gold path's come first,
+    /// then others of the document, then noise. Choice and order depend only on the seed and the names.
     #[must_use]
     pub fn tools(&self, query: &Query, size: Option<usize>) -> Vec<Json> {
         let gold = self.gold(query);
@@ -113,7 +114,7 @@ impl Field {
         ranked.into_iter().map(|(.., tool)| tool).collect()
     }
 
-    /// A call with its path filled: `GET /movie/5/credits`.
+    /// Formats a call with its path filled in. Example: `GET /movie/5/credits`.
     pub(super) fn filled(&self, call: &Call) -> String {
         let Some(api) = self.doc.apis.iter().find(|api| api.name == call.api) else {
             return call.api.clone();
@@ -123,10 +124,10 @@ impl Field {
     }
 }
 
-/// Reads an OpenAPI document as the world of a benchmark.
+/// Imports an OpenAPI document as a benchmark world.
 ///
 /// # Errors
-/// When it cannot be read or imported.
+/// Returns an error if it cannot be read or imported.
 pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
     let options = ImportOptions { benchmark: true, ..ImportOptions::default() };
     let imported = Draft::read(&stem_of(document), text_of(document)?.as_bytes(), &options, &NoFiles)
@@ -134,7 +135,7 @@ pub fn imported(document: &Path) -> Result<WorldDoc, BenchmarkError> {
     Ok(imported.map_err(|report| BenchmarkError::World(report.to_string()))?.doc)
 }
 
-/// Returns the names that queries name, and the roles that they ask for, as a world must have them.
+/// Returns the names and roles in queries, which a world must contain.
 #[must_use]
 pub fn entities(queries: &[Query], operations: &Operations) -> Entities {
     let names = queries.iter().flat_map(|query| named(query, operations));

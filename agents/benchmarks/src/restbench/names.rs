@@ -1,4 +1,4 @@
-//! The records that a query names: quoted and capitalised spans, typed by the searches of its gold path.
+//! Named records in queries: quoted and capitalised spans, typed by the searches of the gold path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::entities::roles::RoleMember;
 /// A record that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Named {
-    /// Path at which it is looked up: `/search/movie`.
+    /// Path of its lookup. Example: `/search/movie`.
     pub(super) path: String,
     /// Its resource.
     pub(super) resource: String,
@@ -19,18 +19,18 @@ pub(super) struct Named {
     pub(super) name: String,
 }
 
-/// Capitalised words that begin sentences and name no record; nor does a word of the document.
+/// Capitalised words at the start of sentences, which name no record. Words of the document do not either.
 const NO_NAMES: [&str; 26] = [
     "a", "an", "are", "can", "could", "did", "do", "does", "find", "give", "how", "i", "i'm", "in", "is",
     "list", "please", "show", "tell", "the", "was", "what", "when", "where", "which", "who",
 ];
-/// Lower-case words inside names, when a capitalised word follows.
+/// Lower-case words that may be inside of a name, if a capitalised word follows.
 const INSIDE: [&str; 9] = ["of", "the", "and", "as", "for", "a", "an", "to", "de"];
-/// Words after which a name is what the query is about; so is one after a word of the document.
+/// Words before the name that the query is about. Words of the document count, too.
 const CUES: [&str; 8] = ["of", "in", "for", "to", "by", "called", "named", "from"];
 
-/// Returns the records that a query names, one for each search of its gold path, in the path's order. A path that searches for
-/// nothing names the record whose key it takes first, when no reply before can have shown it.
+/// Returns the records that a query names, one for each search of its gold path, in order. If the path has no
+/// search, it may name the record whose key the first call takes.
 pub(super) fn named(query: &Query, operations: &Operations) -> Vec<Named> {
     let steps = query.solution.iter().filter_map(|step| operations.find(step));
     let searches = steps.filter_map(|step| Some((step.path.clone(), step.searched()?.to_owned())));
@@ -39,7 +39,7 @@ pub(super) fn named(query: &Query, operations: &Operations) -> Vec<Named> {
         searches.extend(first_key(query, operations));
     }
     let mut spans = spans(&query.query, operations);
-    // More names than searches: those right after a cue are what is searched for.
+    // If there are more names than searches, those after a cue are the searched ones.
     if spans.len() > searches.len() && spans.iter().any(|span| span.is_cued) {
         spans.sort_by_key(|span| !span.is_cued);
         spans.truncate(searches.len());
@@ -49,7 +49,7 @@ pub(super) fn named(query: &Query, operations: &Operations) -> Vec<Named> {
     pairs.map(|((path, resource), span)| Named { path, resource, name: span.name }).collect()
 }
 
-/// Returns where the record is looked up whose key the first call of a path takes, and its resource.
+/// Returns the lookup path and the resource of the record whose key the first call takes.
 fn first_key(query: &Query, operations: &Operations) -> Option<(String, String)> {
     let (_, resource) = operations.find(query.solution.first()?)?.keys().next()?;
     let details = || operations.details(resource).map(|(details, _)| details);
@@ -57,7 +57,7 @@ fn first_key(query: &Query, operations: &Operations) -> Option<(String, String)>
     Some((place.path.clone(), resource.to_owned()))
 }
 
-/// Returns the numbered parts that queries name (season 3, episode 24): the greatest number of each.
+/// Returns the largest part numbers in queries, such as season 3 or episode 24, by part.
 pub(super) fn parts(queries: &[Query], operations: &Operations) -> BTreeMap<String, i64> {
     let mut parts = BTreeMap::new();
     for query in queries {
@@ -72,8 +72,8 @@ pub(super) fn parts(queries: &[Query], operations: &Operations) -> BTreeMap<Stri
     parts
 }
 
-/// Returns the roles that queries ask for, as the words for kinds of things are written, in lower case: where they belong
-/// (`movie.job`), and the role. A role belongs to the end of a link below which more than half of the queries that say it look last.
+/// Returns the roles in queries, in lower case, each with its type (`movie.job`). A role belongs to one end
+/// of a link: the one below which more than half of its queries look last.
 pub(super) fn roles(queries: &[Query], operations: &Operations) -> Vec<(String, String)> {
     let said = |query: &Query| -> BTreeSet<String> {
         let words = query.query.split(|c: char| !c.is_alphanumeric());
@@ -82,13 +82,13 @@ pub(super) fn roles(queries: &[Query], operations: &Operations) -> Vec<(String, 
     let said: Vec<(&Query, BTreeSet<String>)> = queries.iter().map(|query| (query, said(query))).collect();
     let mut found = Vec::new();
     for RoleMember { ends, member, .. } in operations.role_members() {
-        // A role that one list shows may be had in another of the same member.
+        // A role in one list may occur in another one with the same member.
         let alike = operations.role_members().iter().filter(|other| other.member == *member);
         for kind in alike.flat_map(|other| &other.kinds).collect::<BTreeSet<_>>() {
             let kind_words: Vec<String> = words(kind).map(|word| singular(&word)).collect();
             let is_said =
                 |(_, said): &&(&Query, BTreeSet<String>)| kind_words.iter().all(|word| said.contains(word));
-            // Below one end of a link, records of another show the member.
+            // Below one end of a link, records of another end show the member.
             let is_below = |step: &Operation, end: &String| {
                 let mut others = ends.iter().filter(|other| *other != end);
                 step.subjects.contains(end) && others.any(|other| step.shows(other, member))
@@ -106,12 +106,12 @@ pub(super) fn roles(queries: &[Query], operations: &Operations) -> Vec<(String, 
     found
 }
 
-/// Returns the number of a part: `season 3`, `the second season`. It is 1 where none is said.
+/// Returns the number of a part: `season 3`, `the second season`. Returns 1 if the query has none.
 pub(super) fn number(query: &str, part: &str) -> i64 {
     const ORDINALS: [&str; 10] =
         ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"];
     let words: Vec<String> = words(query).collect();
-    // A misspelt noun still begins like it.
+    // Misspelt nouns are recognised by their first letters.
     let start: String = part.chars().take(5).collect();
     let numbers =
         words.iter().enumerate().filter(|(_, word)| word.starts_with(&start)).filter_map(|(at, _)| {
@@ -123,7 +123,7 @@ pub(super) fn number(query: &str, part: &str) -> i64 {
     numbers.into_iter().next().unwrap_or(1)
 }
 
-/// Returns the listed value whose words the query says; the first where it says none.
+/// Returns the listed value whose words occur in the query, or the first value.
 pub(super) fn listed<'a>(query: &[String], values: &'a [String]) -> Option<&'a String> {
     let is_said = |value: &&String| words(value).all(|word| query.contains(&stem(&word)));
     values.iter().find(is_said).or_else(|| values.first())
@@ -170,7 +170,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Returns true where a name begins: with a name's word, or with a number or `The` in front of one.
+    /// Returns true if a name begins here: with a name word, or with a number or `The` before one.
     fn begins(&self, at: usize) -> bool {
         let word = self.words.get(at).copied().unwrap_or_default();
         let leads = word == "The" || word.chars().all(|c| c.is_ascii_digit());
@@ -187,7 +187,7 @@ impl Reader<'_> {
             }
             let rest = self.words.get(end..).unwrap_or_default();
             let inside = rest.iter().take_while(|word| INSIDE.contains(word)).count();
-            // "and" joins two names unless another small word follows it: The Fast and the Furious.
+            // `and` joins two names unless another small word follows it, as in `The Fast and the Furious`.
             let joins = rest.first() == Some(&"and") && inside < 2;
             match rest.get(inside) {
                 Some(word) if !joins && (self.is_name(word) || (*word == "The" && inside == 0)) => {
@@ -207,7 +207,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the word without punctuation and the genitive.
+/// Returns the word without punctuation and genitive.
 fn bare(word: &str) -> &str {
     let word = word.trim_end_matches([',', '.', '?', '!', ';', ':']);
     word.strip_suffix("'s").unwrap_or(word)
@@ -270,7 +270,7 @@ mod tests {
         check(&[("the cast and the sound of Sword Art Online", &[crew])], &[]);
         check(&[("Which sound editor is it?", &["GET /film/{id}"])], &[]);
         check(&[("Who made the visual effects of Kites?", &[crew])], &[("film.job", "Visual Effects")]);
-        // Who looks for other films of a director looks below the person last.
+        // A query for other films of a director looks below the person last.
         let other = ("more films of the director of Kites", &[crew, films][..]);
         check(&[other], &[("person.job", "Director")]);
         let who = ("the director of Kites", &[crew][..]);

@@ -1,4 +1,5 @@
-//! The operations of a document: what their parameters take, and what their replies show, as the document's world says.
+//! Owns the operations of a document: the values of their parameters, and the records in their replies, as
+//! the document's world defines them.
 
 use std::collections::BTreeSet;
 
@@ -13,9 +14,9 @@ use crate::entities::roles::{self, RoleMember};
 #[derive(Clone, Debug, Default)]
 pub struct Operations {
     all: Vec<Operation>,
-    /// Words of the document's title and of its paths, in the singular: none of them names a record.
+    /// Words of the document's title and paths, in the singular. None of them names a record.
     words: BTreeSet<String>,
-    /// Members of links whose values are kinds.
+    /// Members of links with a fixed set of values.
     role_members: Vec<RoleMember>,
 }
 
@@ -26,15 +27,15 @@ pub(super) struct Operation {
     pub(super) api: String,
     /// Method in upper case.
     pub(super) method: String,
-    /// Path as the document writes it.
+    /// Path as in the document.
     pub(super) path: String,
-    /// Parameters of the path, and others that a call must give or that take a name.
+    /// Parameters of the path, required parameters, and those that take a name.
     pub(super) parameters: Vec<Parameter>,
-    /// Records that the reply shows.
+    /// Records in the reply.
     pub(super) shown: Vec<Shown>,
-    /// Resource of which the reply is one record.
+    /// The resource, if the reply is one record.
     pub(super) gets: Option<String>,
-    /// Resources whose records the reply is about: that, and what each of its records stands below.
+    /// Resources that the reply is about: the one it returns, and their parents.
     pub(super) subjects: Vec<String>,
 }
 
@@ -42,12 +43,12 @@ pub(super) struct Operation {
 #[derive(Clone, Debug)]
 pub(super) struct Parameter {
     pub(super) name: String,
-    /// Literal segment before it in the path, in the singular.
+    /// Literal path segment before it, in the singular.
     pub(super) noun: String,
     pub(super) takes: Takes,
 }
 
-/// Values that a parameter takes.
+/// The values of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Takes {
     /// The key of a record of this resource.
@@ -58,7 +59,7 @@ pub(super) enum Takes {
     Listed(Vec<String>),
     /// The number of a part.
     Number,
-    /// Something that only a caller knows.
+    /// A value that only the caller knows.
     Other,
 }
 
@@ -76,18 +77,18 @@ impl Operations {
         }
     }
 
-    /// Returns the members of links whose values are kinds.
+    /// Returns the members of links with a fixed set of values.
     pub(super) fn role_members(&self) -> &[RoleMember] {
         &self.role_members
     }
 
-    /// Returns true where a word is one of the document's own.
+    /// Returns true if a word belongs to the document.
     pub(super) fn has_word(&self, word: &str) -> bool {
         self.words.contains(&singular(&word.to_lowercase()))
     }
 
-    /// Returns the operation that a step means. Gold paths have stray spaces and other names for parameters, so the place of
-    /// a parameter counts and its name does not.
+    /// Returns the operation of a step. Gold paths have stray spaces and other parameter names. So the
+    /// position of a parameter counts, not its name.
     pub(super) fn find(&self, step: &str) -> Option<&Operation> {
         let (method, path) = step.trim().split_once(' ')?;
         let wanted: Vec<&str> = path.trim().split('/').collect();
@@ -106,7 +107,7 @@ impl Operations {
         self.all.iter().find(|operation| operation.searched() == Some(resource))
     }
 
-    /// Returns the operation that shows one record of a resource by its key alone, with the name of the key's parameter.
+    /// Returns the operation that returns a record by its key alone, with the name of the key's parameter.
     pub(super) fn details(&self, resource: &str) -> Option<(&Operation, &str)> {
         self.all.iter().find_map(|operation| match operation.parameters.as_slice() {
             [Parameter { name, takes: Takes::Key(taken), .. }]
@@ -160,13 +161,13 @@ impl Operation {
         })
     }
 
-    /// Returns true where a record of a resource in the reply shows a member.
+    /// Returns true if a record of a resource in the reply has a member.
     pub(super) fn shows(&self, resource: &str, member: &str) -> bool {
         let has = |all: &[String], wanted: &str| all.iter().any(|one| one == wanted);
         self.shown.iter().any(|shown| has(&shown.resources, resource) && has(&shown.members, member))
     }
 
-    /// Returns the last parameter of the path and its resource, where it takes the key of a record.
+    /// Returns the last parameter of the path and its resource, if it takes a record key.
     pub(super) fn below(&self) -> Option<(&str, &str)> {
         let last = self.path.rsplit('/').find(|segment| is_parameter(segment))?;
         self.keys().find(|(name, _)| last == format!("{{{name}}}"))
@@ -192,7 +193,7 @@ fn noun_before(path: &str, parameter: &str) -> Option<String> {
     Some(singular(&noun.unwrap_or_default().to_lowercase()))
 }
 
-/// Fills the holes of a path with arguments; returns it with the arguments that it has no hole for.
+/// Fills the parameters of a path. Returns the path and the arguments that are not in it.
 pub(super) fn fill(path: &str, arguments: &Map<String, Json>) -> (String, Vec<(String, String)>) {
     let (mut path, mut rest) = (path.to_owned(), Vec::new());
     for (name, value) in arguments {

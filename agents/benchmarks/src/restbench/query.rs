@@ -14,7 +14,8 @@ pub struct Query {
     pub query: String,
     /// The calls that answer it, in order: `GET /movie/{movie_id}/credits`.
     pub solution: Vec<String>,
-    /// Where the gold path's replies have the facts that an answer must state; RestBench's own files say nothing of it.
+    /// Selects the facts that an answer must state in the gold path's replies. RestBench's own files do not
+    /// have it.
     #[serde(default)]
     pub answer: Vec<AnswerFact>,
 }
@@ -23,7 +24,8 @@ impl Query {
     /// Reads a file of queries: a JSON list.
     ///
     /// # Errors
-    /// When it cannot be read, is of another form, or holds none, and where a fact is of no call of its path.
+    /// Returns an error if it cannot be read, has another form, has no queries, or has a fact without a call
+    /// in its path.
     pub fn read(path: &Path) -> Result<Vec<Self>, BenchmarkError> {
         let queries: Vec<Self> = parse_json(path, "a JSON list of {query, solution}")?;
         if queries.is_empty() {

@@ -1,5 +1,5 @@
-//! Gold paths, executed in order as they are written: arguments come from the query's names, from earlier replies, and from the
-//! query's words.
+//! Executes gold paths exactly as written. Arguments come from the query's names, from earlier replies, and
+//! from the query's words.
 
 use std::collections::VecDeque;
 
@@ -23,60 +23,61 @@ const MEASURES: &[Measure] = &[
     ("keys_agree", "keys that lead to a record of the same name"),
 ];
 
-/// The member of a body that shows the key of what its path stands below.
+/// The member of a body with the key of the record that its path is below.
 const ID: &str = "id";
 
-/// A gold path that was executed.
+/// An executed gold path.
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
-    /// Calls in the order in which they were made.
+    /// Calls in the order of execution.
     pub(super) calls: Vec<Made>,
-    /// Keys that led to a record of the same name, and those that did not.
+    /// Number of keys that led to a record of the same name. `disagreeing` counts the others.
     pub(super) agreeing: u64,
     pub(super) disagreeing: u64,
-    /// Faults; none when every call succeeded and every key and name agrees.
+    /// Faults. Empty if every call succeeded and every key and name agrees.
     pub(super) faults: Vec<String>,
 }
 
-/// A call that was made.
+/// An executed call.
 #[derive(Debug)]
 pub(super) struct Made {
-    /// Method and path, filled.
+    /// Method and path, with arguments.
     pub(super) call: String,
     pub(super) status: u16,
     pub(super) reply: Json,
-    /// True where an id of it is that of one of several records, which nothing in the query tells apart.
+    /// True if one of its ids belongs to one of several records that the query does not distinguish.
     pub(super) is_chosen: bool,
 }
 
 impl Replayed {
-    /// Returns true where every call of the path was made, and all succeeded.
+    /// Returns true if every call of the path was made and succeeded.
     pub(super) fn every_call_succeeded(&self, query: &Query) -> bool {
         self.calls.len() == query.solution.len() && self.calls.iter().all(Made::succeeded)
     }
 
-    /// Returns true where the path runs through without a fault.
+    /// Returns true if the path ran without a fault.
     fn passes(&self, query: &Query) -> bool {
         self.faults.is_empty() && self.every_call_succeeded(query)
     }
 
-    /// Returns true where an id is that of the first of several records: whether an agent takes the right one cannot be told from it.
+    /// Returns true if an id belongs to the first of several possible records. It then cannot decide if an
+    /// agent takes the right one.
     pub(super) fn has_chosen_ids(&self) -> bool {
         self.calls.iter().any(|made| made.is_chosen)
     }
 
-    /// Returns the filled paths of the calls; none where the path does not run through.
+    /// Returns the filled paths of the calls, or none if the path failed.
     pub(super) fn filled(&self, query: &Query) -> Option<Vec<String>> {
         let path = |made: &Made| made.call.split('?').next().unwrap_or_default().to_owned();
         self.passes(query).then(|| self.calls.iter().map(path).collect())
     }
 
-    /// Returns the facts that an answer must state; none where the path does not run through, or its replies do not have them.
+    /// Returns the facts that an answer must state, or none if the path failed or its replies lack them.
     pub(super) fn facts(&self, query: &Query, jq: &dyn JqRunner) -> Option<Vec<TypedFact>> {
         if !self.passes(query) {
             return None;
         }
-        // What follows an id that is one of several may be of another record than the query means.
+        // Calls after an ambiguous id may concern another record than the query's.
         let told = self.calls.iter().take_while(|made| !made.is_chosen);
         let replies: Vec<&Json> = told.map(|made| &made.reply).collect();
         let facts: Option<Vec<Vec<TypedFact>>> =
@@ -113,7 +114,7 @@ fn is_success(status: u16) -> bool {
     (200..300).contains(&status)
 }
 
-/// Executes the gold paths of all queries, each in a session of its own: queries do not see each other's writes.
+/// Executes the gold paths of all queries, each in its own session, so that they do not affect each other.
 pub fn replay(field: &Field, queries: &[Query]) -> Summary {
     let outcomes = queries.iter().enumerate().map(|(index, query)| {
         Replayer::new(&field.operations, field.answers(), query).run().outcome(index, query)
@@ -121,23 +122,23 @@ pub fn replay(field: &Field, queries: &[Query]) -> Summary {
     Summary::of("gold paths", None, MEASURES, outcomes.collect())
 }
 
-/// A reply that was seen.
+/// A reply with its records.
 struct Seen {
-    /// Name that was searched for.
+    /// The name that was searched for.
     searched: Option<String>,
     records: Vec<Sighting>,
 }
 
-/// What a call takes.
+/// The arguments of a call.
 struct Filled {
     arguments: Map<String, Json>,
-    /// Name that it searches for.
+    /// The name that it searches for.
     searched: Option<String>,
-    /// True where an id is that of one of several records.
+    /// True if one of the ids belongs to one of several possible records.
     is_chosen: bool,
 }
 
-/// Executes one gold path. `answer` gives the status and the body of the reply to a call.
+/// Executes one gold path. `answer` returns the status and the body of a call's reply.
 pub(super) struct Replayer<'a, F> {
     operations: &'a Operations,
     answer: F,
@@ -146,10 +147,10 @@ pub(super) struct Replayer<'a, F> {
     words: Vec<String>,
     /// The query's words in the singular.
     singulars: Vec<String>,
-    /// Records that the query names and that no call of the path has searched for.
+    /// Named records of the query for which no call of the path has searched.
     named: VecDeque<Named>,
     seen: Vec<Seen>,
-    /// Records that were looked up by their keys.
+    /// Records that were looked up by key.
     known: Vec<(String, Json, String)>,
     replayed: Replayed,
 }
@@ -181,7 +182,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         self.replayed.faults.push(text);
     }
 
-    /// Makes one call of the path; returns whether the path can go on.
+    /// Makes one call of the path. Returns true if the path can continue.
     fn step(&mut self, operation: &Operation) -> bool {
         let Filled { arguments, searched, is_chosen } = match self.fill_arguments(operation) {
             Ok(filled) => filled,
@@ -190,7 +191,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
                 return false;
             }
         };
-        // A name is searched for once.
+        // Each name is searched for once.
         self.named.retain(|named| {
             Some(&*named.resource) != operation.searched() || Some(&named.name) != searched.as_ref()
         });
@@ -221,10 +222,10 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         (self.answer)(&Call { api: operation.api.clone(), arguments: arguments.clone() })
     }
 
-    /// Returns what a call takes.
+    /// Returns the arguments of a call.
     ///
     /// # Errors
-    /// The resource of which no earlier reply shows a record.
+    /// Returns the resource of which no earlier reply has a record.
     fn fill_arguments(&self, operation: &Operation) -> Result<Filled, String> {
         let (mut arguments, mut searched, mut is_chosen) = (Map::new(), None, false);
         for parameter in &operation.parameters {
@@ -248,8 +249,8 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         Ok(Filled { arguments, searched: searched.map(|named| named.name.clone()), is_chosen })
     }
 
-    /// Returns the record to follow, and true where others would do as well: of the last reply that shows its resource, what was
-    /// searched for, or else what the query says most of.
+    /// Returns the record to follow, with true if others would do as well. It comes from the last reply with
+    /// its resource. It is the searched one, or else the one that shares most words with the query.
     fn find_followed(&self, resource: &str) -> Option<(&Sighting, bool)> {
         self.seen.iter().rev().find_map(|seen| {
             let records = seen.records.iter().filter(|record| record.resource == resource);
@@ -257,7 +258,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
                 Some(name) => records.filter(|record| record.is_called(name)).collect(),
                 None => {
                     let said = |record: &Sighting| {
-                        // As words, not as stems: a director is not who directs something else.
+                        // Compares words, not stems: `director` must not match `directs`.
                         let is_said = |role: &&Vec<String>| {
                             role.iter().all(|word| self.singulars.contains(&singular(word)))
                         };
@@ -272,8 +273,8 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         })
     }
 
-    /// Checks a body that shows the key of the record that its path stands below: it is the one that was asked for. A body that is
-    /// another record, which has a path of its own, shows its own key.
+    /// Checks the key in a body against the record that its path is below. A body that is a record with its
+    /// own path has its own key.
     fn check_own_key(
         &mut self,
         operation: &Operation,
@@ -297,7 +298,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         }
     }
 
-    /// Looks a record up by its key: it must have the name under which the reply showed it.
+    /// Looks up a record by key. It must have the name that the reply showed.
     fn check_name(&mut self, record: &Sighting, call: &str) {
         let Sighting { resource, key, name: Some(name), .. } = record else { return };
         let known = (resource.clone(), key.clone(), name.clone());
@@ -323,7 +324,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
 }
 
 impl Sighting {
-    /// Returns true where the record has a name, in any case.
+    /// Returns true if the record has a name, without regard to case.
     fn is_called(&self, name: &str) -> bool {
         self.name.as_ref().is_some_and(|own| own.to_lowercase() == name.to_lowercase())
     }

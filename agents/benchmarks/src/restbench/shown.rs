@@ -1,4 +1,5 @@
-//! Records that replies show: where, by the schemas of a document's world, and which, in a reply.
+//! Records in replies: their positions by the schemas of a document's world, and the records in an actual
+//! reply.
 
 use diorama_seeds::contract::{AS, KEYS, RESOURCE, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, WorldDoc};
@@ -6,17 +7,17 @@ use diorama_seeds::english::words;
 use diorama_seeds::naming::snake;
 use serde_json::{Map, Value as Json};
 
-/// Replies nested deeper show nothing more.
+/// Maximum depth of replies that are searched.
 const MAX_DEPTH: usize = 8;
-/// Texts of more words say nothing of what a record is in a reply.
+/// Maximum number of words in a text that describes a record's role.
 const MAX_WORDS_OF_ROLE: usize = 3;
 
-/// A place in a reply where records stand.
+/// A position of records in a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shown {
-    /// Resources that the records may be of: several where entries of a list stand for records of several.
+    /// Possible resources of the records. Entries of some lists represent records of several resources.
     pub(super) resources: Vec<String>,
-    /// Members from the body to the object; lists on the way count as each of their items.
+    /// Members from the body to the object. Lists on the path stand for their items.
     path: Vec<String>,
     /// Member with the key.
     key: String,
@@ -26,19 +27,20 @@ pub(super) struct Shown {
     pub(super) members: Vec<String>,
 }
 
-/// A record that a reply shows.
+/// A record in a reply.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Sighting {
     pub(super) resource: String,
     pub(super) key: Json,
     pub(super) name: Option<String>,
-    /// Short texts that stand beside it, as lists of words: a job, a kind.
+    /// Short texts beside it, as lists of words. Examples: a job, a kind.
     pub(super) roles: Vec<Vec<String>>,
-    /// True where it is the body itself, and not part of it.
+    /// True if it is the whole body.
     pub(super) is_body: bool,
 }
 
-/// Returns the records of a reply. Where a place may show records of several resources, a value among the arguments names one.
+/// Returns the records of a reply. If a position allows several resources, a value among the arguments
+/// decides.
 pub(super) fn sightings(all: &[Shown], arguments: &Map<String, Json>, body: &Json) -> Vec<Sighting> {
     let mut found = Vec::new();
     for shown in all {
@@ -77,7 +79,7 @@ fn roles(item: &Json) -> Vec<Vec<String>> {
     texts.filter(|words| !words.is_empty() && words.len() <= MAX_WORDS_OF_ROLE).collect()
 }
 
-/// Returns the places of an API's reply where records stand, in the order in which they are met.
+/// Returns the positions of records in an API's reply, in document order.
 pub(super) fn shown(doc: &WorldDoc, api: &ApiDoc) -> Vec<Shown> {
     let behaviour = &api.behaviour;
     let members = behaviour.members.as_ref().and_then(|path| {
@@ -96,17 +98,17 @@ pub(super) fn shown(doc: &WorldDoc, api: &ApiDoc) -> Vec<Shown> {
     reader.found
 }
 
-/// Reads the schema of a reply.
+/// Finds records in the schema of a reply.
 struct Reader<'a> {
     doc: &'a WorldDoc,
-    /// Resource that the operation is about, and the member with the list of its records.
+    /// The resource of the operation, and the member with its list of records.
     own: Option<String>,
     listed: Option<String>,
     found: Vec<Shown>,
 }
 
 impl Reader<'_> {
-    /// Reads the schema of a value at a path. `meant` is the resource of which it is known to show records.
+    /// Reads the schema of a value at a path. `meant` is the resource that it is known to show.
     fn value(&mut self, schema: &Json, meant: Option<&str>, path: &[String]) {
         let mut flat = Flat::default();
         self.take_in(schema, &mut flat, 0);
@@ -141,13 +143,13 @@ impl Reader<'_> {
                 }
                 Some((target, false)) => self.value(part, Some(&target), &inside),
                 None if listed => self.value(part, self.own.clone().as_deref(), &inside),
-                // What stands around a record says nothing of it.
+                // Members around a record do not describe it.
                 None => self.value(part, meant.filter(|_| !is_record && self.listed.is_none()), &inside),
             }
         }
     }
 
-    /// Returns the place of a record that an object with such members shows.
+    /// Returns the position of a record in an object with these members.
     fn record(&self, resource: &str, members: &Map<String, Json>, path: &[String]) -> Option<Shown> {
         let own = self.doc.resources.get(resource)?;
         let stands_for = own.fields.iter().filter(|(name, _)| name.starts_with(AS));
@@ -163,7 +165,7 @@ impl Reader<'_> {
         Some(Shown { resources: vec![resource.to_owned()], path: path.to_vec(), key, name, members })
     }
 
-    /// Returns the resource that a member of a record refers to, and whether the member holds keys.
+    /// Returns the resource that a record's member refers to, with true if the member has keys.
     fn target(&self, resource: &str, member: &str) -> Option<(String, bool)> {
         let own = self.doc.resources.get(resource)?;
         let of = |field: &FieldDoc| {
@@ -177,7 +179,7 @@ impl Reader<'_> {
         by_key.map(|target| (target, true)).or_else(|| by_record().map(|target| (target, false)))
     }
 
-    /// Puts the parts of a schema together.
+    /// Merges the parts of a schema.
     fn take_in(&self, schema: &Json, flat: &mut Flat, depth: usize) {
         let Some(words) = schema.as_object().filter(|_| depth < MAX_DEPTH) else { return };
         let target =
@@ -202,7 +204,7 @@ impl Reader<'_> {
     }
 }
 
-/// A schema put together.
+/// A schema with its parts merged.
 #[derive(Default)]
 struct Flat {
     resource: Option<String>,

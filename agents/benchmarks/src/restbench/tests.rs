@@ -8,7 +8,7 @@ use super::operation::fill;
 use super::replay::{Replayed, Replayer};
 use super::*;
 
-/// Answers paths as a script says, and 404 to the rest.
+/// Answers paths by a script, and others with 404.
 fn answers(doc: &WorldDoc, script: &BTreeMap<&'static str, Json>) -> impl FnMut(&Call) -> (u16, Json) {
     move |call| {
         let api = doc.apis.iter().find(|api| api.name == call.api).unwrap();
@@ -99,7 +99,7 @@ fn what_does_not_agree_is_a_fault() {
     );
     check("/person/31", json!({"id": 9, "name": "Ada Byrne"}), "name: ");
     check("/film/7/credits", json!({"id": 8, "team": [{"id": 31, "name": "Ada Byrne"}]}), "key: ");
-    // A body that is no record shows the key of the record that its path stands below.
+    // A body that is no record has the key of the record that its path is below.
     check(
         "/film/7/tags",
         json!({"id": 8, "tags": []}),

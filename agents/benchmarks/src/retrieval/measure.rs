@@ -12,7 +12,7 @@ pub const CUTS: [usize; 3] = [1, 5, 10];
 pub const MEASURES: [&str; CUTS.len() + 1] = ["recall_at_1", "recall_at_5", "recall_at_10", "complete_at_10"];
 const RESAMPLES: usize = 2_000;
 
-/// The measures of one way of searching, case by case.
+/// The measures of one search, by case.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
     cases: Vec<[f64; MEASURES.len()]>,
@@ -40,7 +40,8 @@ impl Measured {
         self.cases.push([one, five, ten, if ten >= 1.0 { 1.0 } else { 0.0 }]);
     }
 
-    /// Returns each measure with its interval; with `baseline`, its lead over that in the same cases.
+    /// Returns each measure with its interval. With `baseline`, returns the difference to it in the same
+    /// cases.
     #[must_use]
     pub fn intervals(&self, baseline: Option<&Self>) -> [Interval; MEASURES.len()] {
         std::array::from_fn(|at| {
@@ -57,7 +58,7 @@ impl Measured {
     }
 }
 
-/// Returns the bootstrap's percentile interval of a mean, from the same draws for every measure.
+/// Returns the bootstrap percentile interval of a mean. All measures use the same draws.
 fn interval(values: &[f64]) -> Interval {
     let mean = |sum: f64| if values.is_empty() { 0.0 } else { sum / values.len() as f64 };
     let mut stream = ChaCha8Rng::seed_from_u64(0);

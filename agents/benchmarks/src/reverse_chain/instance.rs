@@ -1,4 +1,4 @@
-//! Instances of Reverse Chain's benchmark, and the APIs that an agent may choose from.
+//! Instances of Reverse Chain's benchmark, and the candidate APIs for an agent.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,10 +10,10 @@ use serde_json::Value as Json;
 
 use crate::material::{BenchmarkError, files_of, parse_list};
 
-/// Form of a file of instances.
+/// The form of a file of instances, for messages.
 pub const INSTANCES: &str = "a JSON list of {APIs, Query, Label, Index}, or one of them on each line";
 
-/// An API as the benchmark describes it.
+/// An API in the benchmark's form.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Api {
     /// Its name.
@@ -30,10 +30,10 @@ pub struct Api {
     pub output_params: IndexMap<String, Json>,
 }
 
-/// A task: a request, and the plan that it is labelled with.
+/// A task: a request with its labelled plan.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Instance {
-    /// The APIs that stand beside it.
+    /// The APIs in the instance.
     #[serde(rename = "APIs")]
     pub apis: Vec<Api>,
     /// The user's request.
@@ -47,14 +47,14 @@ pub struct Instance {
     pub index: u64,
 }
 
-/// Which APIs an agent may choose from.
+/// The APIs that an agent may choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Candidates {
-    /// Those of the label: the paper's setting.
+    /// Those in the label: the paper's setting.
     Gold,
-    /// Those of the label and others, so many in all.
+    /// Those in the label and others, up to this total.
     Among(usize),
-    /// Every API of the material.
+    /// All APIs of the material.
     All,
 }
 
@@ -83,20 +83,20 @@ impl std::fmt::Display for Candidates {
     }
 }
 
-/// The instances of a benchmark, with all APIs of them.
+/// The instances of a benchmark, and all of their APIs.
 pub struct Material {
     /// The instances.
     pub instances: Vec<Instance>,
-    /// All APIs by name; of several with one name, the first.
+    /// All APIs by name. The first one with a name counts.
     pub pool: IndexMap<String, Api>,
 }
 
 impl Material {
-    /// Reads a file, or all `.json` and `.jsonl` files of a folder: JSON lists of `{APIs, Query, Label, Index}`, or one of them on
-    /// each line.
+    /// Reads a file, or all `.json` and `.jsonl` files of a folder. Each is a JSON list of `{APIs, Query,
+    /// Label, Index}`, or has one of them per line.
     ///
     /// # Errors
-    /// When a file cannot be read or is of another form.
+    /// Returns an error if a file cannot be read or is of another form.
     pub fn read(path: &Path) -> Result<Self, BenchmarkError> {
         let mut instances: Vec<Instance> = Vec::new();
         for file in files_of(path, &[".json", ".jsonl"])? {
@@ -109,7 +109,7 @@ impl Material {
         Ok(Self::new(instances))
     }
 
-    /// The material of some instances. Of two APIs of one name, the first is taken.
+    /// Makes the material from instances. Of two APIs with the same name, the first one is used.
     #[must_use]
     pub fn new(instances: Vec<Instance>) -> Self {
         let mut pool = IndexMap::new();
@@ -119,8 +119,8 @@ impl Material {
         Self { instances, pool }
     }
 
-    /// The APIs that an agent may choose from. Where the label calls an API that does not stand beside it, the description of
-    /// another instance is taken.
+    /// Returns the candidate APIs for an agent. If an instance lacks an API of its label, the description
+    /// from another instance is used.
     #[must_use]
     pub fn candidates(&self, instance: &Instance, candidates: Candidates, seed: u64) -> Vec<Api> {
         let needed = instance.list_called_apis();
@@ -135,7 +135,7 @@ impl Material {
             Candidates::Among(count) => count,
             Candidates::All => usize::MAX,
         };
-        // Which others stand beside them, and in which order all do, follows from the seed and the instance alone.
+        // Choice and order of the other APIs depend only on the seed and the instance.
         let place = |name: &str| {
             let mut hasher = blake3::Hasher::new();
             hasher.update(&seed.to_le_bytes()).update(&instance.index.to_le_bytes());
@@ -149,7 +149,7 @@ impl Material {
         chosen
     }
 
-    /// The description of an API with the most arguments of a label's call, the first of several.
+    /// Returns the description of an API with the most arguments of a label's call, the first one of a tie.
     fn described(&self, name: &str, label: Option<&Plan>) -> Option<&Api> {
         let calls = label.into_iter().flat_map(Plan::calls).filter(|call| call.api == name);
         let arguments = calls.flat_map(|call| &call.arguments).filter_map(|(name, _)| name.as_ref());
@@ -172,7 +172,7 @@ impl Instance {
             match (quote, character) {
                 (Some(open), _) if open == character => quote = None,
                 (Some(_), _) => {}
-                // An apostrophe inside a word opens nothing.
+                // An apostrophe inside of a word opens no quote.
                 (None, '\'' | '"') if name.is_empty() => quote = Some(character),
                 (None, '(') => {
                     names.insert(std::mem::take(&mut name));
@@ -216,7 +216,8 @@ mod tests {
                 .map(|api| format!("{}({})", api.name, api.input_params.keys().next().unwrap()))
                 .collect()
         };
-        // Its own description comes first; of several others, the one that has the label's arguments.
+        // The instance's own description comes first. Of several others, the one with the label's arguments
+        // does.
         assert_eq!(shown(Candidates::Gold), ["B(x)", "A(b)"]);
         assert_eq!(shown(Candidates::All).len(), 3);
     }

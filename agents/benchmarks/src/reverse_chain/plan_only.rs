@@ -1,4 +1,4 @@
-//! Calls that are planned and not made: each is answered by stand-ins for what it would give.
+//! Planned calls without execution: answers each call with stand-in values.
 
 use diorama_baselines::environment::{Answer, EnvironmentError, Reply};
 use diorama_baselines::plan::{Plan, PlanArgument};
@@ -8,14 +8,14 @@ use serde_json::{Map, Value as Json, json};
 use super::instance::Api;
 use crate::environment::{Counterpart, told_all};
 
-/// Stand-ins for whole numbers begin here, so that no request says one.
+/// The first stand-in for integers, which is too large to occur in a request.
 const FIRST: u64 = 880_001;
 
 /// Answers calls with stand-ins.
 pub struct PlanOnly {
     apis: Vec<Api>,
     made: Vec<Plan>,
-    /// Each stand-in, with the call that gave it.
+    /// Each stand-in, with the call that returned it.
     stands_for: Vec<(Json, usize)>,
 }
 
@@ -24,12 +24,12 @@ impl PlanOnly {
         Self { apis, made: Vec::new(), stands_for: Vec::new() }
     }
 
-    /// The APIs that may be called.
+    /// Returns the callable APIs.
     pub(super) fn apis(&self) -> &[Api] {
         &self.apis
     }
 
-    /// The calls that were made, as nested plans, in order.
+    /// Returns the calls as nested plans, in order.
     pub(super) fn plans(&self) -> impl Iterator<Item = &Plan> {
         self.made.iter()
     }
@@ -41,7 +41,7 @@ impl PlanOnly {
         }
     }
 
-    /// The call that a value stands for: that of a stand-in, or of several stand-ins in a list or an object.
+    /// Returns the call behind a value: a stand-in, or several stand-ins of one call in a list or an object.
     fn call_behind(&self, value: &Json) -> Option<usize> {
         let of_all = |mut values: std::vec::IntoIter<&Json>| {
             let first = self.call_behind(values.next()?)?;
@@ -92,7 +92,7 @@ impl Counterpart for PlanOnly {
     }
 }
 
-/// An API in OpenAI's function format.
+/// Returns an API in OpenAI's function format.
 pub(super) fn tool(api: &Api) -> Json {
     let members = api.input_params.iter().map(|(name, described)| (name.clone(), schema(described)));
     let required: Vec<&String> = api.input_params.keys().collect();
@@ -104,8 +104,8 @@ fn text<'a>(described: &'a Json, key: &str) -> &'a str {
     described.get(key).and_then(Json::as_str).unwrap_or_default()
 }
 
-/// The benchmark has types of its own, such as Date: JSON's names for those that it has, the benchmark's as the title. A type
-/// that JSON has no name for, such as Coordinates, may be anything.
+/// Returns the JSON Schema of a benchmark type, such as Date. The benchmark's name of the type becomes the
+/// title. A type without a JSON equivalent, such as Coordinates, accepts anything.
 fn schema(described: &Json) -> Json {
     let name = text(described, "type");
     let mut schema = json!({"title": name, "description": text(described, "description")});
@@ -122,7 +122,7 @@ fn schema(described: &Json) -> Json {
     schema
 }
 
-/// JSON's name for a type of the benchmark's, a list aside.
+/// Returns the JSON name of a benchmark type that is no list.
 fn type_named(name: &str) -> Option<&'static str> {
     Some(match &*name.to_lowercase() {
         "integer" | "int" => "integer",
@@ -134,7 +134,8 @@ fn type_named(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The type of the items of a list: of `List of Floats` it is `float`, of `List` nothing; none where it is no list.
+/// Returns the item type of a list: `float` for `List of Floats`, an empty string for `List`. Returns none if
+/// the type is no list.
 fn list_items(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     let words: Vec<&str> =

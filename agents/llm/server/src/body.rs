@@ -17,7 +17,7 @@ impl Reply {
         Self { text: Some(text.into()), cut: false }
     }
 
-    /// A body whose connection ends behind this text.
+    /// Makes a body after whose text the connection ends.
     pub(crate) fn cut(text: String) -> Self {
         Self { text: Some(text.into()), cut: true }
     }
@@ -50,7 +50,7 @@ impl Body for Reply {
     }
 }
 
-/// The connection ends here.
+/// Error that makes hyper close the connection.
 #[derive(Debug)]
 pub(crate) struct Cut;
 

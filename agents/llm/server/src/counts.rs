@@ -12,11 +12,12 @@ pub struct ServerCounts {
     pub calls: u64,
     /// Complete replies that reported their tokens.
     pub answered: u64,
-    /// The tokens that those reported as sent.
+    /// Input tokens that those replies reported.
     pub input_tokens: u64,
-    /// The tokens that those reported as received.
+    /// Output tokens that those replies reported.
     pub output_tokens: u64,
-    /// Replies whose tokens the client cannot know: cut, hung, unreadable, or without usage.
+    /// Replies whose tokens the client cannot know: the reply was cut, never sent, unreadable, or without
+    /// usage.
     pub lost: u64,
     /// Faults by name.
     pub faults: BTreeMap<&'static str, u64>,
@@ -51,7 +52,8 @@ struct State {
 }
 
 impl Counter {
-    /// Counts a request, and says how often the same body came before. Without faults it says 0.
+    /// Counts a request, and returns how often the same body arrived before. A server without faults always
+    /// gets 0.
     pub(crate) fn receive(&self, body: &[u8], faultless: bool) -> u64 {
         let mut state = self.state();
         state.counts.calls += 1;

@@ -1,16 +1,16 @@
-//! Owns the ways to misbehave, and the draw of which request meets which.
+//! Owns the faults that the server can inject, and the draw of the fault for each request.
 
 use hyper::header::HeaderValue;
 use serde_json::{Value as Json, json};
 
-/// One way to misbehave.
+/// A fault of the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// 429.
     RateLimit(RetryAfter),
     /// A status, as 500 or 503.
     Error(u16),
-    /// No reply, ever.
+    /// The server never replies.
     Hang,
     /// The connection ends without a reply.
     Cut,
@@ -20,22 +20,22 @@ pub enum Fault {
     CutJson,
     /// A reply without choices.
     NoChoices,
-    /// JSON of another form than was asked for.
+    /// JSON of another form than the request asks for.
     WrongSchema,
-    /// The answer in a code fence, with talk around it.
+    /// The answer stands in a code fence, with prose around it.
     Prose,
     /// The model declines.
     Refusal,
 }
 
-/// `Retry-After` header of a 429.
+/// `Retry-After` header of a response with status 429.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryAfter {
     /// No header.
     Unsaid,
     /// A number of seconds.
     Seconds(u32),
-    /// At a date in the past, which is now.
+    /// A date in the past, which asks for no wait.
     Date,
 }
 
@@ -50,7 +50,7 @@ impl RetryAfter {
 }
 
 impl Fault {
-    /// All ways but to hang, which takes a client as long as its timeout.
+    /// All faults but `Hang`, because a hung request takes the client's whole timeout.
     pub const ALL_BUT_HANG: [Self; 11] = [
         Self::RateLimit(RetryAfter::Unsaid),
         Self::RateLimit(RetryAfter::Seconds(0)),
@@ -81,7 +81,7 @@ impl Fault {
     }
 }
 
-/// The fault that a body meets when it comes for the n-th time.
+/// Returns the fault that a body meets at its n-th arrival.
 pub(crate) fn drawn(faults: &[(Fault, f64)], seed: u64, body: &[u8], nth: u64) -> Option<Fault> {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&seed.to_le_bytes());

@@ -1,7 +1,8 @@
 //! Owns the server that speaks the protocol of chat models, answers from a script, and misbehaves on demand.
 //!
-//! It listens on a port of the machine's choosing, counts what it does, and decides by seed which request meets which fault: by
-//! the body, and by how often it came before. For tests and benches; it knows no other package.
+//! It listens on a free port, and counts requests and replies. The seed, the body, and the number of earlier
+//! arrivals decide which fault a request meets. It serves tests and benches, and depends on no other package
+//! of the workspace.
 
 mod body;
 mod counts;
@@ -40,14 +41,14 @@ pub struct Script {
     pub seed: u64,
     /// Delay of each reply.
     pub delay: Duration,
-    /// Reports of tokens in replies.
+    /// Decides whether replies report their tokens.
     pub usage: UsageField,
-    /// Requests that are kept, for tests that look at them.
+    /// Decides whether the server keeps requests for tests to read.
     pub keep: Keep,
 }
 
 impl Script {
-    /// Makes a script without faults, that answers at once, reports tokens and keeps requests.
+    /// Makes a script without faults. Its server answers without delay, reports tokens and keeps requests.
     pub fn new(answer: impl Fn(&Json) -> Answer + Send + Sync + 'static) -> Self {
         Self {
             answer: Box::new(answer),
@@ -76,7 +77,7 @@ impl Answer {
     }
 }
 
-/// Reports of tokens in replies.
+/// Decides whether replies report their tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageField {
     /// Replies report their tokens.
@@ -85,12 +86,12 @@ pub enum UsageField {
     Absent,
 }
 
-/// Requests that are kept.
+/// Decides whether the server keeps requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// All of them.
+    /// The server keeps all requests.
     Requests,
-    /// None: they are only counted, so that memory stays flat.
+    /// The server only counts requests, so that its memory stays flat.
     Counts,
 }
 
@@ -120,7 +121,7 @@ impl ModelServer {
         Ok(Self { address, shared, _tasks: tasks })
     }
 
-    /// The base URL for clients, without a version.
+    /// Returns the base URL for clients, without a version.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -130,7 +131,7 @@ impl ModelServer {
         self.shared.counts.counts()
     }
 
-    /// Returns the requests in the order of arrival; empty unless they are kept.
+    /// Returns the requests in the order of arrival. The list is empty unless the script keeps requests.
     pub fn received(&self) -> Vec<Received> {
         self.shared.counts.received()
     }
@@ -151,20 +152,20 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
                     connections.spawn(connection(stream, Arc::clone(&shared)));
                 }
             }
-            // Connections that have ended are let go of.
+            // Drops the tasks of connections that have ended.
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
 async fn connection(stream: TcpStream, shared: Arc<Shared>) {
-    // Small replies go out at once. Where that cannot be set they are only late.
+    // Sends small replies without delay. If the option cannot be set, they only arrive later.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let shared = Arc::clone(&shared);
         async move { shared.serve(request).await }
     });
-    // An error is a client that left, or a fault that was asked for.
+    // The error comes from a client that left, or from a fault of the script.
     let _ =
         http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service).await;
 }
@@ -251,7 +252,7 @@ impl Shared {
         response
     }
 
-    /// The text of a reply, and its tokens: one for each four bytes, as a rough measure.
+    /// Returns the text of a reply, and its tokens: one for each four bytes, as a rough measure.
     fn completion(&self, body: &Json, messages: &[Json]) -> (String, (u64, u64)) {
         let count = |json: &Json| json.to_string().len().div_ceil(4) as u64;
         let (input, output) = (count(&body["messages"]), messages.iter().map(count).sum::<u64>());

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use crate::chat::{ChatRequest, Identity, JsonMode, MaxTokensField, Message, OutputSchema, ToolCall};
 
-/// Makes the body of a request, with the length of the reply in a field.
+/// Makes the body of a request. `field` holds the maximum length of the reply.
 pub(super) fn make(identity: &Identity, field: MaxTokensField, request: &ChatRequest) -> Json {
     let mut messages: Vec<Json> = request.messages.iter().map(message).collect();
     let mut body = json!({ "model": identity.model, "messages": [], "stream": false });
@@ -44,7 +44,7 @@ fn message(message: &Message) -> Json {
             json!({ "role": "assistant", "content": content })
         }
         Message::Assistant { content, tool_calls } => {
-            // Beside calls an absent text is null: several servers refuse an empty one.
+            // An absent text beside calls is null, because several servers refuse an empty one.
             let content = if content.is_empty() { Json::Null } else { content.as_str().into() };
             let calls: Vec<Json> = tool_calls.iter().map(call).collect();
             json!({ "role": "assistant", "content": content, "tool_calls": calls })
@@ -60,13 +60,14 @@ fn call(call: &ToolCall) -> Json {
     json!({ "id": call.id, "type": "function", "function": function })
 }
 
-/// Servers that are strict refuse bounds on lengths, which keep weak models from running on; so none is asked to be.
+/// Makes the response format of a schema. Strict servers refuse bounds on lengths, which stop weak models
+/// from running on. The format is therefore not strict.
 fn json_schema(schema: &OutputSchema) -> Json {
     let named = json!({ "name": schema.name, "schema": schema.schema, "strict": false });
     json!({ "type": "json_schema", "json_schema": named })
 }
 
-/// Puts the schema into the first system message: servers that cache the start of prompts then keep it.
+/// Puts the schema into the first system message. Servers that cache the start of prompts can then reuse it.
 fn instruct(messages: &mut Vec<Json>, schema: &Json) {
     let words = format!(
         "Answer with one JSON object and nothing else: no explanation, no code fence. It must satisfy this JSON Schema:\n{schema}"

@@ -1,10 +1,10 @@
-//! Owns the URL of requests, made from the base URL as people write it.
+//! Owns the URL of requests, made from a base URL that a person wrote.
 
 use reqwest::Url;
 
 use crate::error::SettingsError;
 
-/// The URL of chat completions under a base URL that is given with or without its version.
+/// Returns the URL of chat completions under a base URL, which may lack its version.
 pub(super) fn chat_completions(base_url: &str) -> Result<Url, SettingsError> {
     let refuse = |found: &str| SettingsError::BaseUrl { found: found.to_owned() };
     let mut url = Url::parse(base_url.trim()).map_err(|error| refuse(&format!("not a URL ({error})")))?;
@@ -26,7 +26,7 @@ pub(super) fn chat_completions(base_url: &str) -> Result<Url, SettingsError> {
     Ok(url)
 }
 
-/// Returns whether a segment of a path names a version, as in `v1` and `v1beta`.
+/// Returns true if a segment of a path names a version, as in `v1` and `v1beta`.
 fn is_version(segment: &str) -> bool {
     let mut letters = segment.chars();
     letters.next() == Some('v') && letters.next().is_some_and(|second| second.is_ascii_digit())

@@ -1,4 +1,5 @@
-//! Owns the parsing of a reply's body: leniently where servers differ and strictly where nothing could be made of it.
+//! Owns the parsing of a reply's body. It accepts the differences between servers, and refuses bodies that
+//! hold no usable reply.
 
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -6,7 +7,7 @@ use serde_json::Value as Json;
 use crate::chat::{ChatReply, FinishReason, ToolCall, Usage};
 use crate::error::ChatError;
 
-/// Characters of a server's own words that a message repeats.
+/// Maximum number of characters of a server's message that an error repeats.
 const MAX_SHOWN_CHARS: usize = 300;
 
 #[derive(Deserialize)]
@@ -27,7 +28,7 @@ struct Choice {
 struct ReplyMessage {
     content: Option<String>,
     reasoning_content: Option<String>,
-    /// The name that newer servers have for `reasoning_content`.
+    /// Name of `reasoning_content` in newer servers.
     reasoning: Option<String>,
     refusal: Option<String>,
     tool_calls: Option<Vec<ReplyToolCall>>,
@@ -51,7 +52,7 @@ struct ReplyUsage {
     completion_tokens: Option<u64>,
 }
 
-/// Parses the body of a reply that the server calls a success.
+/// Parses the body of a reply with a success status.
 pub(super) fn parse(text: &str) -> Result<ChatReply, ChatError> {
     let completion: Completion = serde_json::from_str(text).map_err(|error| {
         let what = if error.is_eof() { "cut short" } else { "something else" };
@@ -85,7 +86,7 @@ fn call((at, called): (usize, ReplyToolCall)) -> ToolCall {
     let arguments = match called.function.arguments {
         None | Some(Json::Null) => String::new(),
         Some(Json::String(text)) => text,
-        // Some servers send the object itself.
+        // Some servers send an object instead of a string that holds JSON.
         Some(other) => other.to_string(),
     };
     let id = called.id.filter(|id| !id.is_empty()).unwrap_or_else(|| format!("call_{at}"));
@@ -102,14 +103,14 @@ fn finish_reason(reason: Option<String>) -> FinishReason {
     }
 }
 
-/// Words of a server that refuses.
+/// Refusal of a server.
 pub(super) struct Refusal {
     pub(super) said: String,
-    /// The account has nothing left: waiting does not help.
+    /// True if the account has no credit left, so that waiting does not help.
     pub(super) out_of_credit: bool,
 }
 
-/// Reads the body of a refusal, of any shape.
+/// Parses the body of a refusal, of any shape.
 pub(super) fn refusal(text: &str) -> Refusal {
     let body = serde_json::from_str::<Json>(text).unwrap_or_default();
     let code = &body["error"]["code"];
@@ -121,14 +122,14 @@ pub(super) fn refusal(text: &str) -> Refusal {
     Refusal { said, out_of_credit: code == "insufficient_quota" || code == "billing_hard_limit_reached" }
 }
 
-/// Returns the words of an error, which servers put in different places.
+/// Returns the message of an error, which servers put into different members.
 fn words(error: &Json) -> String {
     let of = |name: &str| error.get(name).and_then(Json::as_str);
     let found = error.as_str().or_else(|| of("message")).or_else(|| of("detail"));
     found.map_or_else(|| error.to_string(), str::to_owned)
 }
 
-/// The start of a text, on one line.
+/// Returns the start of a text, on one line.
 fn short(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let start: String = line.chars().take(MAX_SHOWN_CHARS).collect();

@@ -1,4 +1,4 @@
-//! Owns the lines of a recording: their form, their version, and the key that names a request.
+//! Owns the format of a recording's lines, its version, and the key of a request.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::chat::{ChatReply, ChatRequest, Identity, RequestOrigin};
 /// Version of the file format.
 pub(super) const VERSION: u32 = 2;
 
-/// Name of a request: the BLAKE3 hash of everything that is sent, and of the request's origin.
+/// Key of a request: the BLAKE3 hash of the request, its origin, and the model's identity.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RequestKey(blake3::Hash);
@@ -18,7 +18,8 @@ impl RequestKey {
     /// Makes the key of a request to a model.
     pub fn new(identity: &Identity, request: &ChatRequest) -> Self {
         let mut hasher = blake3::Hasher::new_derive_key("diorama-llm recording 2");
-        // A request is made of strings, numbers and JSON, so serializing cannot fail; if it did, the key would cover less.
+        // A request holds strings, numbers and JSON, so serializing cannot fail. If it did, the key would
+        // cover less.
         let _ = serde_json::to_writer(&mut hasher, &(identity, request));
         Self(hasher.finalize())
     }
@@ -82,13 +83,13 @@ impl Line {
     }
 }
 
-/// Parses a line; the error says what was found instead.
+/// Parses a line. The error describes the found text.
 pub(super) fn parse(text: &[u8], number: u64) -> Result<Line, String> {
     if !text.ends_with(b"\n") {
         return Err("a line without an end".to_owned());
     }
     let other = |error| match serde_json::from_slice::<serde_json::Value>(text) {
-        // The first version named the file so.
+        // Version 1 wrote this member.
         Ok(line) if line.get("cassette").is_some() => "version 1".to_owned(),
         _ => format!("something else ({error})"),
     };

@@ -11,7 +11,7 @@ use diorama_llm::{
 };
 use tokio::task::JoinSet;
 
-/// The future's value, if it has one without waiting.
+/// Returns the value of a future if it is ready without waiting.
 fn now<T>(future: impl Future<Output = T>) -> Option<T> {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => Some(value),
@@ -24,7 +24,7 @@ fn request(row: u64) -> ChatRequest {
     ChatRequest::new(origin, vec![Message::user("Go.")], Sampling::up_to(100))
 }
 
-/// A model that others overtake, and that takes from nothing to the most it may.
+/// A model that delays some replies and reports no tokens up to the maximum.
 struct Slow;
 
 impl ChatModel for Slow {
@@ -47,7 +47,7 @@ impl ChatModel for Slow {
     }
 }
 
-/// Spends until nothing more fits; gives how many calls did.
+/// Sends requests until no more fits. Returns the number of replies and the errors.
 async fn spend(budget: &Arc<RunBudget>) -> (u64, Vec<BudgetExhausted>) {
     let mut tasks = JoinSet::new();
     for row in 0..500 {

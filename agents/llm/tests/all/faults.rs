@@ -1,4 +1,5 @@
-//! Owns the tests of two hundred requests under each fault at 20 %: all are answered, and the counts agree with the server's.
+//! Owns the tests of 200 requests under each fault at 20 %. All get an answer, and the counts match the
+//! server's.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use tokio::task::JoinSet;
 
 const REQUESTS: u64 = 200;
 
-/// A server that says back, as JSON, the number that the last message holds.
+/// Makes a server that returns, as JSON, the number in the last message.
 fn script(faults: Vec<(Fault, f64)>) -> Script {
     let answer = |body: &Json| {
         let words = body["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap();
@@ -32,7 +33,7 @@ fn request(row: u64, attempt: u32) -> ChatRequest {
     ChatRequest { schema: Some(schema), ..request }
 }
 
-/// Asks until the content is right, as an agent does; what the layers see to is none of its business.
+/// Asks until the content is right, as an agent does. The layers below retry other failures.
 async fn answer(model: Arc<impl ChatModel>, row: u64) -> u64 {
     for attempt in 0.. {
         let reply = model.chat(&request(row, attempt)).await.unwrap();
@@ -88,11 +89,11 @@ fn agree(report: &UsageReport, served: &ServerCounts) {
 /// Effect of a fault on an agent.
 #[derive(PartialEq)]
 enum Seen {
-    /// None: the request is sent again.
+    /// The layers send the request again, and the agent notices nothing.
     Retried,
-    /// A reply that it cannot use.
+    /// The agent gets a reply that it cannot use.
     Useless,
-    /// A reply that is as good as any.
+    /// The agent gets a usable reply.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! The tests of chat models: budgets, faults of servers, recordings and retries.
+//! Owns the tests of chat models: budgets, faults of servers, recordings and retries.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, missing_docs, reason = "a test may end this way")]
 

@@ -1,4 +1,5 @@
-//! Owns the tests of recordings: replies are never asked for again, and a replay repeats them byte for byte.
+//! Owns the tests of recordings: a recorded reply is not requested again, and a replay repeats it byte for
+//! byte.
 
 use std::fs;
 use std::path::Path;
@@ -13,13 +14,13 @@ use tempfile::TempDir;
 
 const REQUESTS: u64 = 12;
 
-/// Equal words in all rows: only the origin tells them apart.
+/// Makes a request with equal text for all rows, so that only the origin differs.
 fn request(row: u64) -> ChatRequest {
     let origin = RequestOrigin { step: "domain".to_owned(), row, attempt: 0 };
     ChatRequest::new(origin, vec![Message::user("Propose a domain.")], Sampling::up_to(64))
 }
 
-/// A model whose words differ by row, with everything that a reply can hold.
+/// Makes a model whose text differs by row and whose replies use every field.
 fn model() -> ScriptedModel {
     ScriptedModel::new(|request, _| {
         let row = request.origin.row;
@@ -43,7 +44,7 @@ fn open(path: &Path) -> Arc<Recording> {
     Arc::new(Recording::open(path).unwrap())
 }
 
-/// Asks everything in turn; returns the replies, the rows that were sent, and the number of repeats.
+/// Requests all rows in turn. Returns the replies, the rows that were sent, and the number of repeats.
 async fn run(path: &Path, rows: impl Iterator<Item = u64>) -> (Vec<ChatReply>, Vec<u64>, u64) {
     let budget = RunBudget::unlimited();
     let recorded = RecordedModel::new(model(), open(path), Arc::clone(&budget));
@@ -75,7 +76,8 @@ async fn a_run_that_is_cut_anywhere_asks_again_only_for_what_was_not_recorded() 
         assert_eq!(again, replies);
         assert_eq!(sent, (answered..REQUESTS).collect::<Vec<_>>());
         assert_eq!(repeats, asked - answered, "cut at {length}");
-        // Repeated requests are not marked as sent again, so the file is that of the undisturbed run.
+        // The recording does not mark a repeated request as sent again, so the file equals that of an
+        // undisturbed run.
         assert_eq!(fs::read(&cut).unwrap(), bytes);
     }
     let expect = Usage { input_tokens: 1 + 2 + 4 + 5 + 7 + 8 + 10 + 11, output_tokens: 8 };

@@ -1,4 +1,4 @@
-//! Owns the tests of retries, of refusals, of JSON modes, and of the key's secrecy.
+//! Owns the tests of retries, refusals, JSON modes, and the secrecy of the key.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -90,7 +90,7 @@ async fn the_first_failure_alone_is_told() {
     assert_eq!(TOLD.load(Relaxed), 1);
 }
 
-/// A server that takes these fields of lengths only, and its refusals' words.
+/// Makes a server that accepts only these fields for the length, and refuses others with a message.
 async fn bounded_by(fields: &'static [&'static str], said: &'static str) -> ModelServer {
     let answer = move |body: &Json| {
         let sent =
@@ -118,13 +118,13 @@ async fn the_field_of_lengths_is_the_one_given_or_the_one_that_the_server_takes(
     };
     let sent = check(&["max_tokens"], None, 2, 2, true).await;
     assert_eq!((&sent["max_tokens"], &sent["temperature"]), (&json!(64), &Json::Null));
-    // The first request alone is sent twice.
+    // Only the first request is sent twice.
     let sent = check(&["max_completion_tokens"], None, 2, 3, true).await;
     assert_eq!(sent["max_completion_tokens"], 64);
     check(&["max_tokens"], Some(MaxTokensField::MaxCompletionTokens), 1, 1, false).await;
     check(&["max_completion_tokens"], Some(MaxTokensField::MaxTokens), 1, 1, false).await;
     check(&["none"], Some(MaxTokensField::None), 1, 1, true).await;
-    // No field is left out unasked: the budget counts on the bound.
+    // The model never drops the field by itself, because the budget relies on the bound.
     check(&["none"], None, 1, 2, false).await;
 }
 
@@ -193,7 +193,7 @@ async fn no_more_requests_are_in_flight_than_allowed() {
     assert_eq!(counting.most.load(Relaxed), 4);
 }
 
-/// A server that takes these response formats only.
+/// Makes a server that accepts only these response formats.
 async fn taking(formats: &'static [&'static str], status: u16) -> ModelServer {
     let answer = move |body: &Json| match body["response_format"]["type"].as_str().unwrap_or("none") {
         format if formats.contains(&format) => Answer::text("{}"),
@@ -228,7 +228,7 @@ async fn a_json_mode_that_the_server_refuses_is_named_with_its_flag() {
                    does not take this response format, give --json-mode json_schema or none";
     check(&["none"], 501, JsonMode::JsonObject, 1, Err(refused)).await;
     check(&["none"], 422, JsonMode::None, 1, Ok(())).await;
-    // A failure may pass, so it is tried again before the flag is named.
+    // A failure may pass, so the model retries it before the error names the flag.
     let failed = "answered 500 (no json_schema here) to a request with --json-mode json_schema, expected a chat completion; if the server \
                   does not take this response format, give --json-mode json_object or none";
     check(&["none"], 500, JsonMode::JsonSchema, 4, Err(failed)).await;
@@ -301,7 +301,7 @@ async fn a_server_that_is_not_there_is_named() {
 #[tokio::test]
 async fn the_key_is_sent_and_is_nowhere_else() {
     const KEY: &str = "sk-kept-to-itself-93b1";
-    // The server repeats the key wherever it can.
+    // The server repeats the key in every text that it can.
     let answer = |body: &Json| match body["messages"][0]["content"].as_str() {
         Some("Refuse.") => Answer::Status(401, json!({ "error": { "message": format!("no key {KEY}") } })),
         Some("Break.") => Answer::Message(json!(format!("text {KEY}"))),

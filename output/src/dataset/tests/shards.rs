@@ -1,4 +1,4 @@
-//! Shards that share a place, in a folder and in an object store.
+//! Shards that share a location, in a folder and in an object store.
 
 use std::sync::Arc;
 

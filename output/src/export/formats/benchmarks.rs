@@ -1,4 +1,4 @@
-//! The shapes of two public datasets: xLAM and Reverse Chain.
+//! Owns the formats of two public datasets: xLAM and Reverse Chain.
 
 use std::ops::Range;
 
@@ -13,7 +13,8 @@ use crate::export::options::{Searched, Shape};
 use crate::export::searched;
 use crate::row::{Dialogue, Role, RowFault};
 
-/// All that the user says is the query; the answers are all calls in order.
+/// Returns an xLAM record. The query is everything that the user says, and the answers are all calls in
+/// order.
 pub(super) fn xlam(shape: &Shape, conversation: &Conversation) -> Json {
     let query: Vec<&str> = conversation.texts(Role::User).collect();
     let answers: Json = conversation
@@ -34,7 +35,8 @@ pub(super) fn xlam(shape: &Shape, conversation: &Conversation) -> Json {
     json!({"query": query.join("\n"), "tools": tools.to_string(), "answers": answers.to_string()})
 }
 
-/// `{description, type, default}`, the type as Python has it; what else the schema says stands in the description.
+/// Returns `{description, type, default}` with the Python type. The description gets the other parts of the
+/// schema.
 fn xlam_parameter(schema: &Json, required: bool) -> Json {
     let mut description = text(schema, "description").trim_end_matches('.').to_owned();
     if let Some(listed) = schema.get("enum").and_then(Json::as_array) {
@@ -56,7 +58,7 @@ fn xlam_parameter(schema: &Json, required: bool) -> Json {
     parameter
 }
 
-/// Writes an instance for each goal that one plan carries out; none for a row without such a goal.
+/// Writes an instance for each goal with a single plan. Returns no lines for a row without such a goal.
 pub(super) fn reverse_chain(
     row: &Dialogue,
     number: u64,
@@ -73,7 +75,7 @@ pub(super) fn reverse_chain(
     let count = goals.len();
     let instance = |(turns, calls): (Range<usize>, Range<usize>)| {
         let plan = only_plan(&gold, calls, turns.start)?;
-        // A goal that the user opens without a word has no request.
+        // A goal that the user opens without a message has no query.
         let query = said.get(turns).map(|turns| turns.join("\n")).filter(|query| !query.trim().is_empty())?;
         let apis: Vec<Json> = chain_apis(&conversation, &gold, &plan);
         let members = json!({"APIs": apis, "Query": query, "Label": plan.label, "Index": number});
@@ -84,13 +86,13 @@ pub(super) fn reverse_chain(
     Ok(Written { lines, goals_left_out })
 }
 
-/// The user's turns and the calls of a goal.
+/// The ranges of a goal: the user's turns, and the calls.
 type GoalRanges = (Range<usize>, Range<usize>);
 
-/// Lists the user's turns and the calls of each goal. A row without events is one goal.
+/// Returns the ranges of each goal. A row without events has one goal.
 ///
 /// # Errors
-/// When the events have more turns of the user than the messages.
+/// Returns an error if the events have more turns of the user than the messages.
 fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<GoalRanges>, RowFault> {
     let episode: Json = serde_json::from_str(&row.episode)
         .map_err(|error| fault(row, "episode", format!("is not JSON: {error}")))?;
@@ -113,11 +115,13 @@ fn goals(row: &Dialogue, turns: usize, calls: usize) -> Result<Vec<GoalRanges>, 
     Ok(found)
 }
 
-/// The plan of a goal: none where it has several or none, where its label is cut, where an argument is a list of what several calls give or is calculated from a
-/// reply, which labels have no form for, and where a value was said before the goal's first turn or stands in the system message, which are no part of the query.
+/// Returns the plan of a goal, if labels can express it. Returns none if there are several plans or none, or
+/// if the label is abbreviated. Labels have no form for a list from several replies, nor for a value
+/// calculated from a reply. A value from the system message, or from before the goal's first turn, is not
+/// part of the query.
 fn only_plan(gold: &[GoldCall], calls: Range<usize>, first_turn: usize) -> Option<NestedCall> {
     let mut plans = nested_calls(gold, calls, |call| call.api != TOOL_SEARCHER && !call.mistake);
-    // A call that is made again after an outage is the same plan.
+    // A call that is repeated after an outage has the same plan.
     plans.dedup_by(|one, other| one.label == other.label);
     let [plan] = plans.as_slice() else { return None };
     let needed = || plan.calls.iter().filter_map(|index| gold.get(*index));
@@ -125,7 +129,7 @@ fn only_plan(gold: &[GoldCall], calls: Range<usize>, first_turn: usize) -> Optio
     (plan.is_whole && sources.all(|source| is_told(source, first_turn))).then(|| plan.clone())
 }
 
-/// Returns true if a label and the query of a goal tell where an argument comes from.
+/// Returns true if the label or the query of a goal shows the source of an argument.
 fn is_told(source: &ArgumentSource, first_turn: usize) -> bool {
     match source {
         ArgumentSource::Replies { .. } | ArgumentSource::System { .. } => false,
@@ -138,7 +142,7 @@ fn is_told(source: &ArgumentSource, first_turn: usize) -> bool {
     }
 }
 
-/// The APIs as the benchmark describes them, with the parameters that are required or that the plan gives.
+/// Returns the APIs in the benchmark's form, with the parameters that are required or that the plan gives.
 fn chain_apis(conversation: &Conversation, gold: &[GoldCall], plan: &NestedCall) -> Vec<Json> {
     let calls = || plan.calls.iter().filter_map(|index| gold.get(*index));
     let tools = conversation.tools.iter().filter(|tool| tool_name(tool) != TOOL_SEARCHER);
@@ -167,8 +171,8 @@ fn chain_apis(conversation: &Conversation, gold: &[GoldCall], plan: &NestedCall)
     tools.map(api).collect()
 }
 
-/// Returns the top-level members of the replies of an API, as far as the row shows them. Error replies are skipped.
-/// The result is empty if the row has no reply of the API.
+/// Returns the top-level members of an API's replies in the row. Error replies are skipped. The result is
+/// empty if the row has no reply of the API.
 fn outputs(conversation: &Conversation, api: &str, of: impl Fn(&Json) -> Json) -> Map<String, Json> {
     let mut found = Map::new();
     for call in conversation.calls().filter(|call| call.name == api && call.name != TOOL_SEARCHER) {

@@ -1,4 +1,4 @@
-//! Messages as chat APIs have them: OpenAI's and TRL's formats.
+//! Messages in the forms of chat APIs: OpenAI's and TRL's formats.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -30,7 +30,8 @@ pub(super) fn trl(shape: &Shape, conversation: &Conversation) -> Json {
     json!({"messages": trl_messages(shape, &conversation.turns), "tools": trl_tools(shape, &conversation.tools)})
 }
 
-/// One example for each assistant message to learn from. Several have the row's id; `turn` tells them apart.
+/// Returns one example for each assistant message that is a training target. All have the row's id; `turn`
+/// distinguishes them.
 pub(super) fn prompt_completion(shape: &Shape, conversation: &Conversation) -> Vec<Json> {
     let turns = conversation.turns.iter().enumerate();
     let learnt = turns.filter(|(_, turn)| turn.role == Role::Assistant && turn.train);
@@ -47,7 +48,7 @@ pub(super) fn prompt_completion(shape: &Shape, conversation: &Conversation) -> V
 
 pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Damaged) -> Json {
     let Damaged { at, turn: mut rejected, kind } = damaged;
-    // The damaged message has no reasoning, so the chosen one is written without it, too.
+    // The rejected message has no reasoning, so the chosen one is written without it, too.
     let chosen = Turn { reasoning: None, ..conversation.turns[at].clone() };
     if conversation.is_searched() {
         searched::dispatch(&mut rejected, shape.searched);
@@ -75,7 +76,8 @@ fn trl_message(shape: &Shape, turn: &Turn) -> Map<String, Json> {
     members
 }
 
-/// With arguments as text the schemas are text, too, which TRL reads as well: columns of text are not merged.
+/// Returns the tools for TRL. If arguments are strings, the schemas are a string, too: Arrow would merge
+/// objects of different rows.
 fn trl_tools(shape: &Shape, tools: &[Json]) -> Json {
     match shape.arguments {
         Arguments::Object => Json::Array(tools.to_vec()),
@@ -83,7 +85,7 @@ fn trl_tools(shape: &Shape, tools: &[Json]) -> Json {
     }
 }
 
-/// Role and content.
+/// Returns a message with role and content only.
 fn head(shape: &Shape, turn: &Turn) -> Map<String, Json> {
     let mut members = Map::new();
     members.insert("role".into(), turn.role.as_str().into());

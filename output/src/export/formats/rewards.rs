@@ -1,4 +1,5 @@
-//! Prompts with what a reward needs: what is said before the agent's first word, the tools visible then, and the task.
+//! Prompts with the data for a reward: the messages before the agent's first, the tools visible then, and the
+//! task.
 
 use diorama_seeds::agent_tools::{ASK_USER, ask_user};
 use serde_json::{Value as Json, json};
@@ -8,10 +9,10 @@ use crate::export::conversation::{Conversation, is_finish, tool_name, unwrap_fun
 use crate::export::options::Shape;
 use crate::row::{Dialogue, ability_name};
 
-/// The name of the data's source, of the agent and of the interaction that a trainer's configuration refers to.
+/// The name of the data source, the agent and the interaction in a trainer's configuration.
 const SOURCE: &str = "diorama";
 const NEMO_GYM_AGENT: &str = "diorama_simple_agent";
-/// Paths of NeMo Gym's resources servers, which no tool has for a name.
+/// Reserved paths of NeMo Gym's resources servers, which tools cannot have.
 const NEMO_GYM_RESERVED: [&str; 6] =
     ["seed_session", "verify", "aggregate_metrics", "close_session", "reverify_mode", "mcp"];
 
@@ -26,8 +27,9 @@ pub(super) fn prompt_only(shape: &Shape, conversation: &Conversation, row: &Dial
     })
 }
 
-/// A row that the resources server of `diorama serve --gym nemo-gym` knows by its id: it holds nothing of the solution. None where
-/// the server could not offer its tools by path, or `finish` is an API of the world.
+/// Returns a row for the resources server of `diorama serve --gym nemo-gym`, which knows the task by its id.
+/// It has no part of the solution. Returns none if the server cannot offer the tools by path, or if `finish`
+/// is an API of the world.
 pub(super) fn nemo_gym(shape: &Shape, conversation: &Conversation, row: &Dialogue) -> Option<Json> {
     let mut offered = tools(conversation).to_vec();
     if !offered.iter().any(is_finish) || !offered.iter().all(has_plain_name) {
@@ -36,7 +38,7 @@ pub(super) fn nemo_gym(shape: &Shape, conversation: &Conversation, row: &Dialogu
     if !offered.iter().any(|tool| tool_name(tool) == ASK_USER) {
         offered.insert(offered.len() - 1, ask_user());
     }
-    // The Responses API has no wrapping around functions.
+    // The Responses API does not wrap functions.
     let tools = offered.iter().map(|tool| {
         let function = unwrap_function(tool);
         json!({
@@ -51,7 +53,7 @@ pub(super) fn nemo_gym(shape: &Shape, conversation: &Conversation, row: &Dialogu
         "responses_create_params": {
             "input": prompt(shape, conversation),
             "tools": tools.collect::<Vec<_>>(),
-            // Calls change records, so that their order counts.
+            // Calls change records, so their order matters.
             "parallel_tool_calls": false,
         },
         "agent_ref": {"type": "responses_api_agents", "name": NEMO_GYM_AGENT},
@@ -94,7 +96,7 @@ fn prompt(shape: &Shape, conversation: &Conversation) -> Vec<Json> {
     chat::trl_messages(shape, &conversation.turns[..conversation.prompt_len()])
 }
 
-/// The tools visible at the prompt: what a search would show is for the agent to find.
+/// Returns the tools visible at the prompt. The agent has to find others by searching.
 fn tools(conversation: &Conversation) -> &[Json] {
     conversation.tools_at(conversation.prompt_len().min(conversation.visible.len().saturating_sub(1)))
 }

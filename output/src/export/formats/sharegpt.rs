@@ -1,4 +1,4 @@
-//! Conversations of `{from, value}`.
+//! ShareGPT formats: conversations of `{from, value}`.
 
 use serde_json::{Value as Json, json};
 
@@ -7,7 +7,7 @@ use crate::export::conversation::{Conversation, Turn, unwrap_function};
 use crate::export::options::Shape;
 use crate::row::Role;
 
-/// Every message as a turn of its own: text beside a call before it, and each reply by itself.
+/// Returns each message as a turn. Text beside a call becomes a turn before it, and each reply is a turn.
 pub(super) fn plain(shape: &Shape, conversation: &Conversation) -> Json {
     let mut turns: Vec<Json> = Vec::new();
     let mut push = |from: &str, value: &str| turns.push(json!({"from": from, "value": value}));
@@ -29,9 +29,9 @@ pub(super) fn plain(shape: &Shape, conversation: &Conversation) -> Json {
     json!({"conversations": turns, "tools": tools(conversation)})
 }
 
-/// As LLaMA-Factory reads them: the system message beside the turns, `human` or `observation` at the first, third and
-/// every other place, `gpt` or `function_call` between. Replies to calls made together are lines of one observation. Text
-/// beside a call stands before it, and the call between `<tool_call>` and `</tool_call>`: it reads both.
+/// Returns the turns in the form that LLaMA-Factory reads. The system message is separate. `human` or
+/// `observation` alternates with `gpt` or `function_call`. Replies to calls made together are lines of one
+/// observation. Text beside a call comes first, and the call is inside `<tool_call>` and `</tool_call>`.
 pub(super) fn alternating(shape: &Shape, conversation: &Conversation) -> Json {
     let mut turns: Vec<(&str, String)> = Vec::new();
     for turn in &conversation.turns {
@@ -60,7 +60,7 @@ pub(super) fn alternating(shape: &Shape, conversation: &Conversation) -> Json {
     json!({"conversations": turns, "system": system.join("\n\n"), "tools": tools(conversation)})
 }
 
-/// One call as an object, several as a list.
+/// Returns one call as an object, several as a list.
 fn calls(shape: &Shape, turn: &Turn) -> String {
     let calls: Vec<Json> = turn
         .calls
@@ -73,7 +73,7 @@ fn calls(shape: &Shape, turn: &Turn) -> String {
     }
 }
 
-/// The tools as text, each as the bare function.
+/// Returns the tools as text, without wrappers.
 fn tools(conversation: &Conversation) -> String {
     conversation.tools.iter().map(unwrap_function).cloned().collect::<Json>().to_string()
 }

@@ -1,4 +1,4 @@
-//! Reading an exported line back gives the calls of the row.
+//! Parses exported lines and compares their calls with those of the row.
 
 use serde_json::{Value as Json, json};
 
@@ -14,7 +14,7 @@ fn parse(text: &Json) -> Json {
     serde_json::from_str(text.as_str().unwrap()).unwrap()
 }
 
-/// The calls of a row, message by message.
+/// Returns the calls of a row by message.
 fn of_row(row: &Dialogue, learnt: bool) -> Vec<Calls> {
     let calling = row.messages.iter().filter(|message| !message.tool_calls.is_empty());
     let calling = calling.filter(|message| message.train || !learnt);
@@ -30,7 +30,8 @@ fn flat(calls: &[Calls]) -> Calls {
     calls.iter().flatten().cloned().collect()
 }
 
-/// A call with its name, and arguments as an object or as text; those of `call_api` are the call meant.
+/// Returns the name and arguments of a call, which may be an object or a string. A call of `call_api` becomes
+/// the inner call.
 fn call(json: &Json) -> (String, Json) {
     let arguments =
         if json["arguments"].is_string() { parse(&json["arguments"]) } else { json["arguments"].clone() };
@@ -40,7 +41,7 @@ fn call(json: &Json) -> (String, Json) {
     }
 }
 
-/// The calls of messages.
+/// Returns the calls of messages.
 fn of_messages(messages: &Json) -> Vec<Calls> {
     let calling = messages.as_array().unwrap().iter().filter_map(|message| message["tool_calls"].as_array());
     calling.map(|calls| calls.iter().map(|made| call(&made["function"])).collect()).collect()
@@ -109,7 +110,7 @@ fn turns_give_the_same_calls() {
                 assert_eq!(calls(&line), of_row(&row, false));
             }
         }
-        // What is said beside a call stands before it.
+        // Text beside a call comes before it.
         let line = one(Options::new(Format::LlamaFactory), &searched_row());
         let said = line["conversations"][1]["value"].as_str().unwrap();
         assert!(said.starts_with("One moment.<tool_call>{"), "{said}");
@@ -144,7 +145,7 @@ fn labels_are_plans_of_one_goal_each() {
     let cancelled = "CancelBooking(booking_id=BookRoom(room=7))";
     let mut row = searched_row();
     check(&row, &[(cancelled, "Cancel it again.")]);
-    // A value that was said before is in no query, and what is calculated from it is not, either.
+    // A value that was said before the goal is not in its query, nor is a value calculated from it.
     let mut gold: Json = serde_json::from_str(&row.gold_calls).unwrap();
     let said = json!({"from": "user", "turn": 0, "start": 0, "end": 1});
     let sum = json!({"from": "arithmetic", "operation": "add", "of": [said, {"from": "default"}]});
@@ -171,7 +172,7 @@ fn labels_that_were_cut_are_no_plans() {
         lines.iter().map(|line| line["Label"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(labels(2), ["BookRoom(a=BookRoom(room=7), b=BookRoom(room=7))"]);
-    // The label of the eleventh call is too long, so that the twelfth's would have `BookRoom(...)` twice.
+    // The label of the eleventh call is too long, so the twelfth's would have `BookRoom(...)` twice.
     assert_eq!((labels(10).len(), labels(11).len(), labels(12).len()), (1, 0, 0));
 }
 
@@ -182,7 +183,7 @@ fn goals_without_a_line_are_counted() {
     // The first goal has two plans.
     let written = write(&shape, 0, &row, NO_MUTANTS).unwrap();
     assert_eq!((written.lines.len(), written.goals_left_out), (1, 1));
-    // The user opens the second goal without a word: there is no request for it.
+    // The user opens the second goal without a message, so it has no query.
     let mut episode: Json = serde_json::from_str(&row.episode).unwrap();
     let events = episode["events"].as_array_mut().unwrap();
     let second = events.iter().rposition(|event| event.get("user").is_some()).unwrap();
@@ -191,7 +192,7 @@ fn goals_without_a_line_are_counted() {
     let second = row.messages.iter().rposition(|message| message.role == Role::User).unwrap();
     row.messages.remove(second);
     assert!(write(&shape, 0, &row, NO_MUTANTS).unwrap().lines.is_empty());
-    // More turns than messages are a fault, and no goal without a line.
+    // More turns than messages are a fault, not a goal without a line.
     let events = episode["events"].as_array_mut().unwrap();
     events.insert(0, said);
     row.episode = episode.to_string();

@@ -35,13 +35,13 @@ fn each_kind_of_mutant_makes_one_pair() {
         assert_ne!(line["chosen"][0]["tool_calls"], line["rejected"][0]["tool_calls"]);
         assert_eq!(line["rejected"][0].get("reasoning_content"), None);
     }
-    // One of the calls that are made together is another, and its id is the same.
+    // One of the calls made together differs, with the same id.
     let calls = |message: &Json| message["tool_calls"].as_array().unwrap().clone();
     let (chosen, wrong) = (calls(&lines[0]["chosen"][0]), calls(&lines[0]["rejected"][0]));
     let differing = chosen.iter().zip(&wrong).filter(|(one, other)| one != other).count();
     assert_eq!((chosen.len(), wrong.len(), differing), (2, 2, 1));
     assert!(chosen.iter().zip(&wrong).all(|(one, other)| one["id"] == other["id"]));
-    // After the reference calls stands the last message.
+    // The mutant comes after the reference calls and replaces the last message.
     assert_eq!(lines[1]["chosen"][0]["content"], "At \"1\" and 2.");
     assert_eq!(calls(&lines[1]["rejected"][0])[0]["function"]["arguments"], json!({"name": "Pia"}));
 }
@@ -53,7 +53,7 @@ fn a_call_that_is_left_out_is_answered_at_once() {
     assert_eq!(line["rejected"][0].get("tool_calls"), None);
     let said = line["rejected"][0]["content"].as_str().unwrap();
     assert!(searched_row().messages.iter().any(|message| message.content.as_deref() == Some(said)));
-    // A message of several calls has no pair without one of them.
+    // A message of several calls makes no pair without one of them.
     assert_eq!(pairs(USUAL, &row(), vec![rejected("drop_call", 1, None)]), Vec::<Json>::new());
 }
 
@@ -66,7 +66,7 @@ fn calls_of_a_wrong_form_make_no_pair() {
     none(&row(), change(1, "FindDentist", json!({"name": 7})));
     none(&row(), change(1, "FindDentist", json!({})));
     none(&row(), change(1, "Nobody", json!({"name": "Eva"})));
-    // The same call is no worse, and the first is not to learn from.
+    // An equal call is not worse, and the first message is no training target.
     none(&row(), change(1, "FindDentist", json!({"name": "Ann"})));
     none(&super::mistaken_row(), change(0, "FindDentist", json!({"name": "Eva"})));
     let lines = pairs(USUAL, &row(), Vec::new());

@@ -80,7 +80,7 @@ fn the_reply_to_finish_holds_what_the_user_says_next_and_the_next_tool() {
     assert_eq!(*finish(&messages[12]), expect);
 }
 
-/// The searched row whose second goal asks for the number that the first goal's record got.
+/// Returns the searched row. Its second goal asks for the number of the first goal's record.
 fn asking_again(path: &str) -> Dialogue {
     let mut checks: Json = serde_json::from_str(&searched_row().checks).unwrap();
     checks["goals"][0]["answer"] = json!([]);
@@ -108,7 +108,7 @@ fn a_made_value_is_read_where_the_claim_names_it() {
     check("nights[0].price", json!(80));
 }
 
-/// The facts' schema of the first `finish` tool of a line.
+/// Returns the facts' schema in the first `finish` tool of a line.
 fn facts(line: &Json) -> &Json {
     let tools = line["tools"].as_array().unwrap();
     let finish = tools.iter().find(|tool| tool["function"]["name"] == "finish").unwrap();
@@ -117,11 +117,11 @@ fn facts(line: &Json) -> &Json {
 
 #[test]
 fn the_tool_of_a_dialogue_takes_the_facts_of_every_goal() {
-    // The first goal asks for nothing; what the second asks for is not told at the start.
+    // The first goal asks for no fact. The facts of the second are not shown at the start.
     let line = structured(&asking_again("booking_id"));
     assert_eq!(facts(&line).get("additionalProperties"), None);
     assert_eq!(facts(&line)["properties"], json!({}));
-    // A name of both goals takes the values of both.
+    // A name that both goals use accepts the values of both.
     let mut row = searched_row();
     let mut checks: Json = serde_json::from_str(&row.checks).unwrap();
     let count = json!({"kind": "count", "value": 2});

@@ -1,4 +1,4 @@
-//! A whole row in each format, and what options change of it.
+//! Owns the tests of a whole row in each format, and of the effect of options.
 
 use serde_json::{Value as Json, json};
 
@@ -68,7 +68,7 @@ fn each_format_is_described() {
     }
 }
 
-/// The names of the tools of a row, and its messages.
+/// Returns the tool names and the messages of a row.
 fn rendered(searched: Searched, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
     let value = one(Options { searched: Some(searched), ..Options::new(Format::Openai) }, row);
     let names = value["tools"].as_array().unwrap().iter();
@@ -88,7 +88,7 @@ fn whole_dialogues_render_searches_in_two_ways() {
     assert_eq!(tools, ["ToolSearcher"]);
     assert_eq!(messages[2]["content"], schemas);
     assert_eq!(messages[3]["tool_calls"][0]["function"]["name"], "BookRoom");
-    // Rows whose tools are visible from the start stay as they are.
+    // Rows whose tools are visible from the start are unchanged.
     assert_eq!(rendered(Searched::Text, &row()), rendered(Searched::Dispatch, &row()));
 }
 
@@ -131,7 +131,7 @@ fn a_message_that_only_calls_has_the_content_asked_for() {
         assert_eq!(contents(format, Some(Content::Empty))[3], Some(json!("")));
         assert_eq!(contents(format, Some(Content::Null))[3], Some(Json::Null));
         assert_eq!(contents(format, Some(Content::Absent))[3], None);
-        // One that says something, too, keeps its words.
+        // A message with text and calls keeps its text.
         for content in [Content::Empty, Content::Null, Content::Absent] {
             assert_eq!(contents(format, Some(content))[1], Some(json!("One moment.")));
         }
@@ -193,7 +193,7 @@ fn calls_made_together_are_split_into_messages() {
     assert_eq!(split[..4], kept[..4]);
     assert_eq!(split[4..8], [assistant(&both[0]), kept[5].clone(), assistant(&both[1]), kept[6].clone()]);
     assert_eq!(split[8..], kept[7..]);
-    // The first of them keeps the thoughts.
+    // The first of the split messages keeps the reasoning.
     assert_eq!(line["messages"][4]["reasoning_content"], "Two names.");
     assert_eq!(line["messages"][6].get("reasoning_content"), None);
 }
@@ -209,7 +209,7 @@ fn arguments_are_objects_or_text() {
     assert_eq!(arguments(Format::Openai, None), (text.clone(), false));
     assert_eq!(arguments(Format::Openai, Some(Arguments::Object)), (object.clone(), false));
     assert_eq!(arguments(Format::Trl, None), (object, false));
-    // Whoever wants text wants no columns that are merged: TRL reads schemas as text, too.
+    // With string arguments the schemas are strings, too, so that no columns are merged.
     assert_eq!(arguments(Format::Trl, Some(Arguments::String)), (text, true));
 }
 

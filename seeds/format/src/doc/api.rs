@@ -1,4 +1,4 @@
-//! The part of the world format that describes APIs: parameters, behaviour, reply and phrases.
+//! Owns the part of the world format that describes APIs: parameters, behaviour, reply and phrases.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -209,8 +209,8 @@ pub struct BehaviourDoc {
 }
 
 impl BehaviourDoc {
-    /// The resource whose single records it is about, by its kind. An aggregate is about none, nor is what changes or lists
-    /// the members of a record.
+    /// Returns the resource whose single records the behaviour reads or writes. Returns none for aggregates
+    /// and for kinds that list or change members.
     pub fn resource(&self) -> Option<&String> {
         let kinds = [
             &self.get,
@@ -468,7 +468,7 @@ impl ReplyDoc {
 }
 
 impl PhrasesDoc {
-    /// With slots that go by the names that callers see.
+    /// Converts the slots of all phrases to callers' names.
     pub fn cased(&self, casing: Casing) -> Self {
         let cased = |phrases: &[String]| phrases.iter().map(|phrase| casing.write_phrase(phrase)).collect();
         Self {

@@ -1,4 +1,4 @@
-//! How the values of a field are made up.
+//! Value providers: the options that say how the values of a field are generated.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

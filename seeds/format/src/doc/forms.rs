@@ -1,7 +1,7 @@
-//! How the parts of a document that have two spellings are read.
+//! Deserialisers for the parts of a document that have two spellings.
 //!
-//! Written by hand, not as untagged enums: errors then name what was expected at the place where it stands, and
-//! the records of a large world are read without an intermediate copy.
+//! They are written by hand instead of as untagged enums. So errors name the expected form at its position,
+//! and the records of a large world need no intermediate copy.
 
 use std::fmt;
 

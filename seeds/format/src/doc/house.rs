@@ -1,4 +1,5 @@
-//! The part of the world format that describes a domain's policy: numbers, and rules that no API enforces.
+//! Owns the part of the world format that describes a domain's policy: numbers, and rules that no API
+//! enforces.
 
 use std::collections::HashMap;
 
@@ -199,7 +200,7 @@ pub struct ExceptionDoc {
 }
 
 impl HouseDoc {
-    /// Governs APIs by their new names, by old name.
+    /// Replaces the names of governed APIs. `names` maps old names to new ones.
     pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
         for call in self.rules.iter_mut().flat_map(|rule| &mut rule.calls) {
             if let Some(new) = names.get(call) {

@@ -1,4 +1,4 @@
-//! Documents without what only serves the making of records.
+//! Private fields: removes them, or everything but the record generation, from a document.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 use super::world::{DomainDoc, RecordsDoc, ResourceDoc, WorldDoc};
 
 impl WorldDoc {
-    /// The document without private fields: what the world that runs is made of.
+    /// Returns the document without private fields and without scenarios if it has private fields. The world
+    /// that runs is compiled from it.
     pub fn without_private(&self) -> Cow<'_, Self> {
         if self.all_resources().all(|resource| resource.fields.values().all(|field| !field.private)) {
             return Cow::Borrowed(self);
@@ -19,7 +20,8 @@ impl WorldDoc {
         Cow::Owned(doc)
     }
 
-    /// The document with its private fields, and without the APIs, which do not know them, and their policies. None where no field is private.
+    /// Returns the document for generating records: with private fields, but without APIs and policies, which
+    /// must not refer to them. Returns none if no field is private.
     pub fn for_making(&self) -> Option<Self> {
         if self.all_resources().all(|resource| resource.fields.values().all(|field| !field.private)) {
             return None;
@@ -47,7 +49,7 @@ impl WorldDoc {
 }
 
 impl ResourceDoc {
-    /// Leaves out the private fields, their values in given records, and the groups that they are unique together with.
+    /// Removes private fields, their values in given records, and the unique groups that contain them.
     fn drop_private(&mut self) {
         let private: HashSet<String> =
             self.fields.iter().filter(|(_, field)| field.private).map(|(name, _)| name.clone()).collect();

@@ -1,4 +1,5 @@
-//! The part of the world format that describes scenarios: conversations written whole, with places for values.
+//! Owns the part of the world format that describes scenarios: complete conversations with placeholders for
+//! values.
 
 use std::collections::HashMap;
 
@@ -286,7 +287,7 @@ pub struct SignInDoc {
 }
 
 impl SignInDoc {
-    /// Returns true if there is none.
+    /// Returns true if there are no words for signing in.
     pub fn is_empty(&self) -> bool {
         self.ask.is_empty() && self.tell.is_empty()
     }
@@ -305,20 +306,20 @@ pub struct ReactionsDoc {
 }
 
 impl ReactionsDoc {
-    /// Returns true if there is none.
+    /// Returns true if there are no reactions.
     pub fn is_empty(&self) -> bool {
         self.done.is_empty() && self.refused.is_empty()
     }
 }
 
 impl ScenarioDoc {
-    /// Its calls, those of one message too.
+    /// Returns the steps that call an API, including those inside `together`.
     pub fn calls(&self) -> impl Iterator<Item = &ScenarioStepDoc> {
         let steps = self.goals.iter().flat_map(|goal| &goal.does);
         steps.flat_map(|step| std::iter::once(step).chain(&step.together)).filter(|step| step.call.is_some())
     }
 
-    /// The wordings of each thing that the user says.
+    /// Returns the wordings of each line that the user says.
     pub fn said_by_user(&self) -> impl Iterator<Item = &[String]> {
         let goals = self.goals.iter();
         let lines =
@@ -330,7 +331,7 @@ impl ScenarioDoc {
             .filter(|wordings| !wordings.is_empty())
     }
 
-    /// Calls APIs by their new names, by old name.
+    /// Replaces the names of called APIs. `names` maps old names to new ones.
     pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
         let steps = self.goals.iter_mut().flat_map(|goal| &mut goal.does);
         for step in steps {

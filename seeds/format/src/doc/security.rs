@@ -1,4 +1,4 @@
-//! The part of the world format that describes how HTTP callers prove who they are.
+//! Owns the part of the world format that describes how HTTP callers authenticate.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

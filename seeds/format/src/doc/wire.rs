@@ -1,4 +1,4 @@
-//! How the values and maps of a document are read.
+//! Deserialisers and serialisers for values and maps of a document.
 
 use std::fmt::{self, Display};
 use std::hash::Hash;
@@ -10,12 +10,12 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::Value as Json;
 use serde_saphyr::FlowSeq;
 
-/// Reads any value, null too, as one that is there: a constant null is not the lack of a constant.
+/// Reads any value, including null, as present: a constant null differs from a missing constant.
 pub(super) fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
 
-/// Reads a map and refuses a name that occurs twice: two resources of one name would hide each other.
+/// Reads a map and refuses duplicate names, since the second entry would hide the first.
 pub(super) fn unique<'de, D, K, V>(deserializer: D) -> Result<IndexMap<K, V>, D::Error>
 where
     D: Deserializer<'de>,
@@ -48,7 +48,8 @@ where
     deserializer.deserialize_map(Unique(PhantomData))
 }
 
-/// Reads wordings: a list of texts, or a text with one wording on each line, in which `-` alone says nothing.
+/// Reads wordings: a list of strings, or a string with one wording per line. A line of `-` alone is an empty
+/// wording.
 pub(super) fn wordings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     struct Wordings;
 
@@ -76,7 +77,7 @@ pub(super) fn wordings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec
     deserializer.deserialize_any(Wordings)
 }
 
-/// Writes the rows of a table, in YAML each on a line of its own.
+/// Writes the rows of a table. In YAML each row takes one line.
 pub(super) fn lines<S: Serializer>(rows: &[Vec<Json>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(rows.iter().map(FlowSeq))
 }

@@ -1,4 +1,4 @@
-//! The words of scenarios: a file of them that stands beside a world, and the lines that they belong to.
+//! Wordings of scenarios: the file of words beside a world, and the lines of a scenario that they belong to.
 
 use std::collections::HashMap;
 
@@ -41,12 +41,12 @@ impl<'de> Deserialize<'de> for Wordings {
     }
 }
 
-/// A place in a scenario where words stand.
+/// A line of a scenario, with its wordings.
 #[derive(Debug)]
 pub struct Line<'d> {
-    /// Its name in a file of words: `user 2`.
+    /// Name of the line in a file of words. Example: `user 2`.
     pub name: String,
-    /// Its place in the scenario: `goals[1].user`.
+    /// Path of the line in the scenario. Example: `goals[1].user`.
     pub path: String,
     /// Its wordings.
     pub wordings: &'d mut Vec<String>,
@@ -57,7 +57,7 @@ fn line(name: String, path: String, wordings: &mut Vec<String>) -> Line<'_> {
 }
 
 impl ScenarioDoc {
-    /// The lines that people say, those without wordings too.
+    /// Returns the lines that people say, including those without wordings.
     pub fn lines_mut(&mut self) -> impl Iterator<Item = Line<'_>> {
         let names = StepNames::of(self);
         let goals = self.goals.iter_mut().enumerate().flat_map(move |(goal, doc)| {
@@ -73,7 +73,7 @@ impl ScenarioDoc {
             let steps = doc.does.iter_mut().enumerate().flat_map(move |(step, doc)| {
                 let name = names.of_step(doc, goal, step);
                 let path = format!("{path}.does[{step}]");
-                // Nobody but the assistant speaks in a step of another kind.
+                // In other steps only the assistant speaks.
                 let is_talk = doc.talk.is_some() || !doc.user.is_empty();
                 let say = line(format!("say {name}"), format!("{path}.say"), &mut doc.say);
                 let user = line(format!("user {name}"), format!("{path}.user"), &mut doc.user);
@@ -90,7 +90,8 @@ impl ScenarioDoc {
             .chain(goals)
     }
 
-    /// Makes room for what is told when a step asks for it, so that a file of words can have it.
+    /// Adds an empty entry for each withheld detail that a step asks for, so that a file of words can fill
+    /// it.
     pub fn complete_withheld(&mut self) {
         let asked = self.goals.iter().flat_map(|goal| &goal.does).filter_map(|step| step.ask.clone());
         for name in asked.collect::<Vec<_>>() {
@@ -99,7 +100,7 @@ impl ScenarioDoc {
     }
 }
 
-/// The names that steps give, as often as each is given: one that several steps give names none of them.
+/// Counts the steps that give each name. A name that several steps give identifies none of them.
 #[derive(Clone)]
 struct StepNames(HashMap<String, usize>);
 
@@ -112,7 +113,7 @@ impl StepNames {
         Self(counts)
     }
 
-    /// The name of a step, else its place: `2.1` is the first step of the second goal.
+    /// Returns the name of a step, else its position. Example: `2.1` is the first step of the second goal.
     fn of_step(&self, step: &ScenarioStepDoc, goal: usize, position: usize) -> String {
         match own_name(step).filter(|name| self.0.get(*name) == Some(&1)) {
             Some(name) => name.to_owned(),
@@ -121,7 +122,7 @@ impl StepNames {
     }
 }
 
-/// The name that a step gives to its reply, to what it asks for or to its talk.
+/// Returns the name that a step gives to its reply, its question or its talk.
 fn own_name(step: &ScenarioStepDoc) -> Option<&str> {
     step.name.as_deref().or(step.ask.as_deref()).or(step.talk.as_deref())
 }

@@ -1,7 +1,7 @@
-//! The closed sets of words that the world format has.
+//! Owns the closed vocabularies of the world format, as enums.
 //!
-//! Each is an enum, so that a word that is none of the set is refused where it stands in the text, with those that may
-//! stand there, and so that the JSON Schema lists them. The model that runs uses the same enums.
+//! A word outside of its vocabulary is refused at its position, with the list of allowed words. The JSON
+//! Schema lists the words, too. The compiled model uses the same enums.
 
 use std::fmt;
 use std::ops::Deref;
@@ -9,7 +9,7 @@ use std::ops::Deref;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Declares an enum whose variants have one spelling each in documents.
+/// Declares an enum with one spelling for each variant.
 macro_rules! words {
     ($($(#[$meta:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$meta])*
@@ -22,14 +22,14 @@ macro_rules! words {
             /// All words, in the order of the documentation.
             pub const ALL: &[Self] = &[$(Self::$variant),+];
 
-            /// The word in documents.
+            /// Returns the spelling of the word in documents.
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+
                 }
             }
 
-            /// Reads a word.
+            /// Parses a word.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|word| word.as_str() == text)
             }

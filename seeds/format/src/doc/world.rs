@@ -1,4 +1,4 @@
-//! The document as a whole: domains and resources.
+//! Owns the world document: its domains and their resources.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -303,27 +303,27 @@ pub enum RecordsDoc {
     Given(Vec<IndexMap<String, Json>>),
 }
 
-/// The licence or source of a world that states none.
+/// Stands for the licence or source of a world that states none.
 pub const UNSTATED: &str = "unstated";
 
 impl WorldDoc {
-    /// The licence of the records and texts.
+    /// Returns the licence of the records and strings, or [`UNSTATED`].
     pub fn license(&self) -> &str {
         stated(self.license.as_deref())
     }
 
-    /// The source of the world.
+    /// Returns the source of the world, or [`UNSTATED`].
     pub fn source(&self) -> &str {
         stated(self.source.as_deref())
     }
 
-    /// The domains, whichever form the document uses; those of the long form are only looked at.
+    /// Returns the domains in the long form. Borrows them if the document already uses that form.
     pub fn to_domains(&self) -> Cow<'_, [DomainDoc]> {
         let is_long = self.domain.is_none() && self.resources.is_empty() && self.apis.is_empty();
         if is_long { Cow::Borrowed(&self.domains) } else { Cow::Owned(self.clone().into_domains().1) }
     }
 
-    /// The document without domains and conversations.
+    /// Returns the document without domains and scenarios.
     pub fn head(&self) -> Self {
         Self {
             domain: None,
@@ -345,7 +345,7 @@ impl WorldDoc {
         }
     }
 
-    /// The document without its conversations, which take more room than all the rest.
+    /// Returns the document without its scenarios, which are larger than everything else.
     pub fn without_scenarios(&self) -> Self {
         let domain = |domain: &DomainDoc| DomainDoc {
             domain: domain.domain.clone(),
@@ -362,7 +362,7 @@ impl WorldDoc {
         }
     }
 
-    /// The domains, whichever form the document uses.
+    /// Splits the document into its head and its domains, whichever form it uses.
     pub fn into_domains(mut self) -> (Self, Vec<DomainDoc>) {
         let mut domains = std::mem::take(&mut self.domains);
         if self.domain.is_some() || !self.resources.is_empty() || !self.apis.is_empty() {
@@ -388,7 +388,7 @@ impl WorldDoc {
 }
 
 impl ResourceDoc {
-    /// True for a field that a table gives.
+    /// Returns true if a table supplies the field's values.
     pub fn has_rows_of(&self, field: &str) -> bool {
         self.rows.iter().any(|rows| rows.fields.iter().any(|name| name == field))
     }
@@ -399,20 +399,20 @@ fn stated(text: Option<&str>) -> &str {
 }
 
 impl DomainDoc {
-    /// Calls APIs by their new names wherever the domain names them, all at once: a new name may be another's old one.
+    /// Renames APIs everywhere in the domain, all at once: a new name may equal another API's old name.
     pub fn rename_apis(&mut self, names: &HashMap<String, String>) {
         self.scenarios.iter_mut().for_each(|scenario| scenario.rename_apis(names));
         self.domain.house.iter_mut().for_each(|house| house.rename_apis(names));
     }
 
-    /// Names the source of each API that has none yet.
+    /// Sets the source of each API that has none.
     pub fn name_sources(&mut self) {
         name_sources(&self.domain.name, &mut self.apis);
     }
 }
 
 impl WorldDoc {
-    /// The document with the source of each API named.
+    /// Returns the document with the source of each API set.
     #[must_use]
     pub fn with_sources(mut self) -> Self {
         let name = self.domain.as_ref().map_or(&self.name, |head| &head.name);
@@ -422,7 +422,7 @@ impl WorldDoc {
     }
 }
 
-/// Names the source of each API that has none yet: its domain and its name.
+/// Sets the source of each API that has none: its domain and its name.
 fn name_sources(domain: &str, apis: &mut [ApiDoc]) {
     for api in apis.iter_mut().filter(|api| api.source_api.is_none()) {
         api.source_api = Some(format!("{domain}.{}", api.name));

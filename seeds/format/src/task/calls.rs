@@ -1,4 +1,4 @@
-//! Reference calls, each argument with its source.
+//! Reference calls, with the source of each argument.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Reference calls as Reverse Chain's nested labels: `BookRoom(guest_id=FindGuest(name='Ana'), nights=2)`.
+//! Nested calls: writes reference calls as Reverse Chain's nested labels. Example:
+//! `BookRoom(guest_id=FindGuest(name='Ana'), nights=2)`.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,11 +8,11 @@ use serde_json::Value as Json;
 
 use super::calls::{ArgumentSource, GoldCall};
 
-/// Bytes of a label, above which it is left out of others: replies that are taken several times, over and over, double a label
-/// with each call.
+/// Maximum bytes of a label inside of another label. Without a bound, replies that are used several times
+/// would double a label with each call.
 const MAX_LABEL_BYTES: usize = 1 << 14;
 
-/// The places in replies that a source names: call and path.
+/// Returns the reply values that a source refers to, as call and path.
 pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
     match source {
         ArgumentSource::Reply { call, path } => vec![(*call, path)],
@@ -21,18 +22,18 @@ pub fn places(source: &ArgumentSource) -> Vec<(u32, &str)> {
     }
 }
 
-/// A call of some whose reply no other of them takes, with the calls that it takes replies of.
+/// A reference call whose reply no other call of the range uses, with the calls whose replies it uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedCall {
-    /// Its arguments, in which other calls stand where their replies are taken.
+    /// The call with its arguments. An argument from a reply is the label of the call that gave it.
     pub label: String,
-    /// False if the label is over 16 KiB, or a call inside of it stands by its name alone because its own label is.
+    /// False if the label, or that of a call inside of it, exceeds `MAX_LABEL_BYTES` and is abbreviated.
     pub is_whole: bool,
-    /// It, and the calls inside of it, by their places among all reference calls.
+    /// Positions of this call and of the calls inside of it, among all reference calls.
     pub calls: BTreeSet<usize>,
 }
 
-/// Nests the calls of a range that are of the solution. They may take replies of calls before the range.
+/// Nests the calls of a range that belong to the solution. They may use replies of calls before the range.
 pub fn nested_calls(
     gold: &[GoldCall],
     range: Range<usize>,
@@ -42,7 +43,7 @@ pub fn nested_calls(
     let own = gold.get(range.clone()).unwrap_or_default();
     let taken: BTreeSet<u32> =
         own.iter().flat_map(|call| call.sources.values()).flat_map(places).map(|(call, _)| call).collect();
-    // A reply is only taken by later calls, so each label is made of earlier ones.
+    // Only later calls use a reply, so earlier labels are complete.
     let mut labels: Vec<Label> = Vec::with_capacity(range.end);
     for call in gold.iter().take(range.end) {
         labels.push(label(call, gold, &labels));
@@ -57,7 +58,7 @@ pub fn nested_calls(
     roots.filter_map(nested).collect()
 }
 
-/// A call and all calls that its arguments rest on.
+/// Returns a call and all calls that its arguments depend on.
 fn needed(gold: &[GoldCall], root: usize) -> BTreeSet<usize> {
     let (mut found, mut open) = (BTreeSet::new(), vec![root]);
     while let Some(index) = open.pop() {
@@ -76,7 +77,8 @@ struct Label {
     is_whole: bool,
 }
 
-/// Makes the label of a call, in which the labels of earlier ones stand; the name alone of those that would make it too long.
+/// Makes the label of a call from the labels of earlier ones. Labels that are too long are replaced by the
+/// name of their API.
 fn label(call: &GoldCall, gold: &[GoldCall], earlier: &[Label]) -> Label {
     let mut is_whole = true;
     let mut inner = |index: u32| match (earlier.get(index as usize), gold.get(index as usize)) {
@@ -135,12 +137,12 @@ mod tests {
         let first = r"Step(q='it\'s')";
         assert_eq!(nested(&gold[..2], 0..2), [format!("Step(a={first}, b={first})")]);
         assert!(nested(&gold, 0..30)[0].len() < 1 << 17);
-        // A range nests what it takes from before it.
+        // A range nests the earlier calls that it depends on.
         assert_eq!(nested(&gold, 1..2), [format!("Step(a={first}, b={first})")]);
         assert_eq!(nested(&gold, 0..1), [first]);
         let calls: Vec<usize> = nested_calls(&gold, 2..3, |_| true)[0].calls.iter().copied().collect();
         assert_eq!(calls, [0, 1, 2]);
-        // A short label that holds one which was cut is not whole.
+        // A short label that contains an abbreviated one is not whole.
         let mut short_ones_with_a_cut = 0;
         for end in 1..=gold.len() {
             let NestedCall { label, is_whole, .. } = nested_calls(&gold, 0..end, |_| true).remove(0);

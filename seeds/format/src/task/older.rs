@@ -1,15 +1,16 @@
-//! Checks of versions 1 and 2, read as those of today.
+//! Translates checks of versions 1 and 2 into the current version.
 //!
-//! Both had a list of accepted `variants`, of which every dataset has one. Facts beside those asked for (`context`)
-//! served a grader of prose and are dropped. What can no longer be said (several variants, lists in an order, any
-//! change of a resource, values compared with `any` or `mentions`) is refused.
+//! Both versions had a list of accepted `variants`, of which every dataset has one. Their `context` (facts
+//! beside those asked for) served a grader of prose and is dropped. Features without a translation are
+//! refused: several variants, ordered lists, any change of a resource, and values compared with `any` or
+//! `mentions`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 
 use super::{Allowance, ArgumentSource, CHECKS_VERSION, ChangeCheck, Checks, Evidence, GoalCheck, GoldCall};
 
-/// Checks as they are written, in any version.
+/// Checks as serialised, in any version.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ChecksForm {
@@ -24,12 +25,12 @@ pub(super) struct ChecksForm {
     policy: Vec<String>,
     #[serde(default)]
     confirms: bool,
-    /// Versions 1 and 2.
+    /// Only versions 1 and 2 have it.
     #[serde(default)]
     variants: Vec<Json>,
 }
 
-/// The one variant of version 2. Version 1 had one goal, whose members stand beside the changes.
+/// The one variant of version 2. In version 1 the members of its only goal are beside the changes.
 #[derive(Deserialize)]
 struct VariantForm {
     #[serde(default)]
@@ -38,7 +39,7 @@ struct VariantForm {
     changes: Vec<ChangeCheck>,
 }
 
-/// Why checks of an older version cannot be read.
+/// The reason for which checks of an older version cannot be translated.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum OlderError {
     #[error("found {0} variants, expected one; make a task of each accepted end")]
@@ -63,8 +64,8 @@ impl TryFrom<ChecksForm> for Checks {
             _ => return Err(OlderError::Version(version)),
         };
         let VariantForm { goals, changes } = serde_json::from_value(translated(only, version)?)?;
-        // Version 1 stays until its evidence names arguments ([`Checks::name_arguments`]), version 2 until the changes of its goals
-        // are told apart ([`Checks::has_changes_by_goal`]).
+        // Version 1 remains until [`Checks::name_arguments`] adds arguments to its evidence. Version 2
+        // remains until its changes are split by goal ([`Checks::has_changes_by_goal`]).
         let version = match version {
             2 if goals.len() < 2 || changes.is_empty() => CHECKS_VERSION,
             version => version,
@@ -73,7 +74,7 @@ impl TryFrom<ChecksForm> for Checks {
     }
 }
 
-/// A variant without the members that went; of version 1 with its one goal in a list.
+/// Removes the members that no longer exist from a variant, and puts the goal of version 1 into a list.
 fn translated(mut variant: Json, version: u32) -> Result<Json, OlderError> {
     if version == 1
         && let Json::Object(members) = &mut variant
@@ -95,7 +96,8 @@ fn translated(mut variant: Json, version: u32) -> Result<Json, OlderError> {
     Ok(variant)
 }
 
-/// Takes the order out of a list and of the lists in it. Their depth is that of the JSON text, which is bounded.
+/// Removes the order from a list and from the lists inside of it. The depth of the JSON text bounds the
+/// recursion.
 fn drop_order(fact: &mut Map<String, Json>) -> Result<(), OlderError> {
     if fact.remove("ordered").is_some_and(|ordered| ordered != Json::Bool(false)) {
         return Err(OlderError::Ordered);
@@ -105,8 +107,8 @@ fn drop_order(fact: &mut Map<String, Json>) -> Result<(), OlderError> {
 }
 
 impl Checks {
-    /// Names the arguments in the evidence of version 1, which named none: those of the reference call, without tokens and
-    /// what only chooses the view. The checks are of today's version then.
+    /// Adds arguments to the evidence of version 1, which had none. They come from the reference call,
+    /// without tokens and view options. Sets the current version.
     pub fn name_arguments(&mut self, gold: &[GoldCall]) {
         if self.version > 1 {
             return;
@@ -120,13 +122,13 @@ impl Checks {
 }
 
 impl Checks {
-    /// Returns true if the expected changes are those of each goal. In version 2 they were those of the whole episode, each
+    /// Returns true if the expected changes are split by goal. Version 2 had those of the whole episode, each
     /// with the goal that began it.
     pub const fn has_changes_by_goal(&self) -> bool {
         self.version >= CHECKS_VERSION
     }
 
-    /// Takes the changes of each goal in the place of those of the whole episode.
+    /// Replaces the changes of the whole episode by those of each goal, and sets the current version.
     pub fn set_changes_by_goal(&mut self, changes: Vec<ChangeCheck>) {
         (self.version, self.changes) = (CHECKS_VERSION, changes);
     }

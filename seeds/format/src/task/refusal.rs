@@ -1,4 +1,4 @@
-//! Why a request could not be carried out.
+//! Refusal classes: the reasons for which a request cannot be carried out.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -20,10 +20,10 @@ pub enum RefusalClass {
 }
 
 impl RefusalClass {
-    /// All of them, in the order in which schemas list them.
+    /// All classes, in the order of the schemas.
     pub const ALL: [Self; 5] = [Self::NotFound, Self::Conflict, Self::Forbidden, Self::Invalid, Self::NoTool];
 
-    /// Its name in JSON.
+    /// Returns the name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::NotFound => "not_found",
@@ -34,13 +34,13 @@ impl RefusalClass {
         }
     }
 
-    /// Returns true if a refusal for this reason says what it is about. A rule, and what no tool does, may be about nothing that has
-    /// a name.
+    /// Returns true if a refusal of this class must name its subject. A policy rule or a missing tool may
+    /// concern nothing that has a name.
     pub const fn needs_subject(self) -> bool {
         matches!(self, Self::NotFound | Self::Conflict | Self::Invalid)
     }
 
-    /// The class that a status stands for; none for statuses that refuse nothing.
+    /// Returns the class of an HTTP status, or none if the status is no refusal.
     pub const fn of_status(status: u16) -> Option<Self> {
         match status {
             404 | 410 => Some(Self::NotFound),
@@ -51,8 +51,8 @@ impl RefusalClass {
         }
     }
 
-    /// The classes that fit a refusal of this status which no rule of the API gives: an argument may be wrong in itself (422),
-    /// or name a record that is not there.
+    /// Returns the classes that fit a refusal of this status that no rule of the API caused. With 422, an
+    /// argument may be invalid or name an unknown record.
     pub fn all_of_status(status: u16) -> Vec<Self> {
         let neighbour = (status == 422).then_some(Self::NotFound);
         Self::of_status(status).into_iter().chain(neighbour).collect()

@@ -1,4 +1,5 @@
-//! The tables of members in the reference pages. Each member of the formats has a row, and the schema takes the row's example.
+//! Owns the test of the member tables in the reference pages. Each member of the formats has a row, whose
+//! example must fit the schema.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +11,21 @@ use crate::doc::{ScenariosDoc, WordsDoc};
 
 const PAGES: [&str; 2] =
     [include_str!("../../../../docs/world-format.md"), include_str!("../../../../docs/scenarios.md")];
-/// The head of a table of members.
+/// Head of a table of members.
 const HEAD: &str = "| member | type | default | meaning | example |";
 
 /// A member of a definition, or a row of a table.
 #[derive(Debug, Eq, PartialEq)]
 struct Member {
     required: bool,
-    /// The schema of a member; the example of a row.
+    /// Schema of a member, or example of a row.
     value: Json,
 }
 
-/// By definition and by name.
+/// Members by definition and name.
 type Members = BTreeMap<(String, String), Member>;
 
-/// The definitions of the formats. They refer to each other as `#/schemas/NAME`.
+/// Returns the definitions of the formats. They refer to each other as `#/schemas/NAME`.
 fn read_definitions() -> Map<String, Json> {
     let mut definitions = Map::new();
     let files = [schemars::schema_for!(ScenariosDoc).to_value(), schemars::schema_for!(WordsDoc).to_value()];
@@ -38,7 +39,8 @@ fn read_definitions() -> Map<String, Json> {
     definitions
 }
 
-/// The members of an object, or of each form of it: those of a form with a tag go by the tag and their name, as `pick.of`.
+/// Returns the members of an object, or of each of its forms. A form with a tag puts the tag before the name,
+/// as in `pick.of`.
 fn list_members(definition: &Json) -> Vec<(String, Member)> {
     if let Some(properties) = definition["properties"].as_object() {
         let is_tag = |(_, schema): &(&String, &Json)| schema.get("const").is_some_and(Json::is_string);
@@ -56,7 +58,8 @@ fn list_members(definition: &Json) -> Vec<(String, Member)> {
     forms.flat_map(list_members).collect()
 }
 
-/// The rows of the tables on the pages. A table describes the last definition that stands before it as "(`NAME`)".
+/// Returns the rows of the tables on the pages. A table describes the last definition named before it as
+/// "(`NAME`)".
 fn read_rows(definitions: &Map<String, Json>) -> Members {
     let mut rows = Members::new();
     for page in PAGES {

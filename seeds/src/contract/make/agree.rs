@@ -1,4 +1,4 @@
-//! Agreement: members of an object that nobody has told anything of follow from those that somebody has, and from each other.
+//! Owns the consistency of objects: unknown members are derived from known members and from each other.
 
 use serde_json::{Map, Value as Json};
 
@@ -12,21 +12,21 @@ use crate::contract::names::{noun, plain};
 use crate::contract::sample::{self, DAY};
 use crate::english::split_identifier;
 
-/// An object whose members are to agree.
+/// An object whose members are made consistent.
 struct Object<'o, 'm> {
     maker: &'o Maker<'m>,
     properties: &'o Map<String, Json>,
     required: &'o [Json],
-    /// Members that may be set.
+    /// Members that may be changed.
     free: &'o [&'o str],
     seed: u64,
-    /// Members that are known to be null.
+    /// Members whose value is known to be null.
     nulls: Vec<&'o str>,
     out: &'o mut Map<String, Json>,
 }
 
 impl Maker<'_> {
-    /// Makes the members of an object agree. Those of which something is told stay.
+    /// Makes the members of an object consistent. Known members stay unchanged.
     pub(super) fn agree(
         &self,
         members: &Map<String, Json>,
@@ -58,7 +58,7 @@ impl Object<'_, '_> {
         self.free.contains(&name)
     }
 
-    /// Sets a free member to a value that its schema takes. True when it did.
+    /// Sets a free member if the value fits its schema. Returns true if it was set.
     fn set(&mut self, name: &str, value: Json) -> bool {
         let fits = self.properties.get(name).is_some_and(|part| self.maker.fits(part, &value));
         if fits && self.is_free(name) {
@@ -67,7 +67,7 @@ impl Object<'_, '_> {
         fits && self.is_free(name)
     }
 
-    /// Leaves a free member out, or sets it to nothing.
+    /// Removes a free member, or sets it to null or an empty string if it is required.
     fn leave_out(&mut self, name: &str) {
         if !self.required.iter().any(|known| known.as_str() == Some(name)) && self.is_free(name) {
             self.out.shift_remove(name);
@@ -76,14 +76,14 @@ impl Object<'_, '_> {
         }
     }
 
-    /// Counts are those of the lists beside them, and a list that is all there is stands on one page.
+    /// Sets counts to the lengths of the lists beside them, and puts a complete list on one page.
     fn count_lists(&mut self) {
         let lists_in = |object: &Map<String, Json>| -> Vec<(String, usize)> {
             object.iter().filter_map(|(name, value)| Some((noun(name), value.as_array()?.len()))).collect()
         };
         let mut lists = lists_in(self.out);
         if lists.is_empty() {
-            // An envelope holds it.
+            // An envelope holds the list.
             lists = self.out.values().filter_map(Json::as_object).flat_map(lists_in).collect();
         }
         if lists.is_empty() {
@@ -98,7 +98,7 @@ impl Object<'_, '_> {
         let [(_, count)] = lists.as_slice() else { return };
         let there = self.free.iter().filter(|name| self.out.contains_key(**name));
         let roles: Vec<(&str, Page)> = there.filter_map(|name| Some((*name, page_member(name)?))).collect();
-        // One such word may mean anything, and the total of an order is no count of its lines.
+        // A single such word is ambiguous, and the total of an order does not count its lines.
         let is_priced = self.properties.keys().any(|name| is_of_money(name));
         let tells = roles.len() > 1 || !is_priced && roles.iter().any(|(_, role)| *role == Page::Total);
         for (name, role) in roles.into_iter().filter(|_| tells) {
@@ -125,7 +125,7 @@ impl Object<'_, '_> {
         }
     }
 
-    /// Whether what a member tells has come about, where it tells that.
+    /// Returns true or false if the member shows whether its event has happened.
     fn truth(&self, name: &str) -> Option<bool> {
         match self.out.get(name) {
             Some(Json::Bool(flag)) => Some(*flag),
@@ -134,7 +134,7 @@ impl Object<'_, '_> {
         }
     }
 
-    /// Sets whether what a free member tells has come about.
+    /// Sets a free member so that it shows whether its event has happened.
     fn set_truth(&mut self, name: &str, is_true: bool) {
         if self.out.get(name).is_some_and(Json::is_boolean) {
             self.set(name, Json::Bool(is_true));
@@ -143,7 +143,7 @@ impl Object<'_, '_> {
         }
     }
 
-    /// Flags and moments tell what has come about in the state beside them, and each other.
+    /// Makes flags and timestamps consistent with the state beside them, and with each other.
     fn come_about(&mut self) {
         let properties = self.properties;
         let names: Vec<&str> = properties.keys().map(String::as_str).collect();
@@ -216,7 +216,7 @@ impl Object<'_, '_> {
         self.set(name, json)
     }
 
-    /// Sums are the sums of what they are made of, and no part is greater than the whole.
+    /// Sets sums to the sums of their parts, and keeps each part at most as great as the whole.
     fn add_up(&mut self) {
         let numbers = self.out.iter().filter(|(_, value)| value.is_number()).map(|(name, _)| name.clone());
         let names: Vec<String> = numbers.collect();
@@ -235,7 +235,7 @@ impl Object<'_, '_> {
                     if self.is_free(name(&whole)) && self.set_number(name(&whole), added - taken) {
                         continue;
                     }
-                    // What is told stays, and a part of it makes up the difference.
+                    // A known sum stays unchanged, and a free part takes the difference.
                     let Some(told) = self.number(name(&whole)) else { continue };
                     for at in plus.iter().filter(|at| self.is_free(name(at))).copied().collect::<Vec<_>>() {
                         let own = self.number(name(&at)).unwrap_or_default();
@@ -260,7 +260,7 @@ impl Object<'_, '_> {
         }
     }
 
-    /// The amounts of the items of a list add up to the total beside it.
+    /// Distributes the total over the amounts of the list's items.
     fn share_out(&mut self) {
         let is_list = |name: &&&str| {
             self.out.get(**name).and_then(Json::as_array).is_some_and(|items| !items.is_empty())
@@ -312,14 +312,14 @@ impl Object<'_, '_> {
         self.set(of, Json::Array(items));
     }
 
-    /// The seconds of a value that is a moment.
+    /// Returns the Unix time in seconds of a value that is a timestamp.
     fn moment(&self, name: &str, value: &Json) -> Option<i64> {
         match value {
             Json::String(text) => sample::seconds(text),
             Json::Number(number) if sample::is_moment(name) => {
-                // A number of any type may hold it.
+                // The schema may declare an integer or a floating-point number.
                 let whole = number.as_i64().or_else(|| number.as_f64().map(|real| real as i64))?;
-                // Thousandths of seconds have thirteen digits.
+                // Unix times in milliseconds have thirteen digits.
                 let seconds = if whole > 100_000_000_000 { whole / 1_000 } else { whole };
                 (seconds > 100_000_000).then_some(seconds)
             }
@@ -339,7 +339,7 @@ impl Object<'_, '_> {
         self.set(name, value);
     }
 
-    /// Moments follow each other as their names say, and lie where those say: what was done lies behind.
+    /// Orders timestamps as their names require. Timestamps of past events must not lie in the future.
     fn follow(&mut self) {
         let now = self.maker.facts.now;
         let mut moments: Vec<(String, Moment, i64)> = self

@@ -1,4 +1,4 @@
-//! Arrays: the list that a reply shows, and lists inside records.
+//! Owns the generation of arrays: the list that a reply shows, and lists inside records.
 
 use std::rc::Rc;
 
@@ -11,7 +11,7 @@ use crate::contract::check::{list, number, word};
 use crate::contract::names::{KEYS, item_of, key_name, noun, plain};
 use crate::contract::sample;
 
-/// Records of a resource that a list inside another record shows, where nothing says which.
+/// Number of records in a list inside another record, if the facts name none.
 const RECORDS: usize = 3;
 
 impl Maker<'_> {
@@ -37,7 +37,7 @@ impl Maker<'_> {
             for known in list.items.iter().take(most) {
                 self.steps = 0;
                 self.checks.set(0);
-                // Items that are no objects are the keys.
+                // Items that are not objects are the keys.
                 let found = Some(&known.key).filter(|_| of_keys && !known.key_name.is_empty());
                 let here = Place { depth: 1, found, ..Place::top(known.seed) };
                 let mut value = self.value(item, &here, &Scope::Record(known.clone()));
@@ -85,7 +85,7 @@ impl Maker<'_> {
                 _ => Scope::Made(known.clone()),
             };
             let value = self.value(item, &here, &inner);
-            // An item of which nothing is known is shown only where there must be one.
+            // An item without known members is shown only if the schema requires one.
             let is_empty = value.as_object().is_some_and(Map::is_empty) && index >= least;
             let is_twice = word(members, "uniqueItems") == Some(&Json::Bool(true)) && items.contains(&value);
             if !is_empty && !is_twice {
@@ -104,7 +104,7 @@ impl Maker<'_> {
         Json::Array(items)
     }
 
-    /// A list whose first items have schemas of their own: those, and what is known beyond.
+    /// Makes a list with a schema for each of its first items, and appends further known items.
     fn tuple(
         &mut self,
         members: &Map<String, Json>,
@@ -124,7 +124,7 @@ impl Maker<'_> {
         Json::Array(items)
     }
 
-    /// A text as the only item of a list: itself, or the first object that has a place for plain text.
+    /// Returns the item for a known text: the text itself, or the first object with a member for plain text.
     pub(super) fn spoken(
         &mut self,
         item: &Json,
@@ -144,7 +144,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Puts a text where a value has one that its schema says nothing more of. Whether there is such a place.
+    /// Puts a text into the first string without further constraints. Returns true if there is one.
     pub(super) fn put_text(&self, schema: &Json, text: &Json, value: &mut Json, depth: u32) -> bool {
         let flat = self.schemas.flat(schema).members;
         match value {
@@ -164,7 +164,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Items that a path opens show their key.
+    /// Adds the key to an item that a path can read.
     pub(super) fn show_key(&self, item: &Json, known: &Known, value: &mut Json) {
         let Json::Object(members) = value else { return };
         let inner = members.values().filter_map(Json::as_object).flat_map(Map::values);
@@ -179,7 +179,8 @@ impl Maker<'_> {
         }
     }
 
-    /// The key that a member's name means: `user_id`, `id` inside `user`, or the name of a key that only users have.
+    /// Returns the key that a member's name denotes: `user_id`, `id` inside `user`, or the name of a key that
+    /// only users have.
     pub(super) fn key_named(&self, place: &Place<'_>, known: &Known) -> Option<Json> {
         let stem = key_name(place.name).filter(|(_, ending)| KEYS.contains(ending)).map(|(stem, _)| stem);
         let stem = stem.map(|stem| if stem.is_empty() { place.inside.to_owned() } else { stem });

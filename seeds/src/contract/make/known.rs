@@ -1,4 +1,4 @@
-//! Facts that replies are made from.
+//! Owns the facts from which replies are made.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -9,127 +9,128 @@ use serde_json::{Map, Value as Json};
 use crate::contract::names::{KEYS, key_name, plain};
 use crate::table::rows;
 
-/// Names under which replies put what they show.
+/// Names of members in which replies wrap their content.
 pub(super) static WRAPPERS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| rows(include_str!("wrappers.txt")).collect());
 
 /// Known values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
-    /// The seed of made-up members: the same seed, the same values.
+    /// Seed of generated members. Equal seeds give equal values.
     pub seed: u64,
-    /// The record's key.
+    /// Key of the record.
     pub key: Json,
-    /// The name under which a list shows the key where none of its members does; empty where no path asks for it.
+    /// Name of the key member that is added if no member of a list item shows the key. It is empty if no path
+    /// takes the key.
     pub key_name: String,
-    /// The record's noun.
+    /// Noun of the record.
     pub noun: String,
-    /// The index of its resource, as the [`Lookup`] counts them.
+    /// Index of its resource in the [`Lookup`].
     pub of: Option<usize>,
-    /// A caller made it: a member that the caller did not send is not made up.
+    /// True if a caller made the record. Members that the caller did not send are not generated.
     pub is_new: bool,
-    /// The members that were sent, by the names that the caller used.
+    /// Members of the request, by the names that the caller used.
     pub sent: Map<String, Json>,
     /// Members by plain name.
     pub members: HashMap<String, Json>,
-    /// The records that it stands below or refers to, and itself, by the names that members give them.
+    /// The record itself and those above it or referenced by it, by the names that members give them.
     pub named: Vec<Named>,
-    /// The lists of records that it refers to.
+    /// The lists of references that it holds.
     pub lists: Vec<Listed>,
 }
 
-/// The records that a list of references holds.
+/// The records of a list of references.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// The noun by which a member shows them: `tag` for `tag_ids`.
+    /// Noun of the member: `tag` for `tag_ids`.
     pub role: String,
-    /// The noun of what they are.
+    /// Noun of the records.
     pub noun: String,
-    /// The index of their resource.
+    /// Index of their resource.
     pub of: Option<usize>,
-    /// Their keys.
+    /// Keys of the records.
     pub keys: Vec<Json>,
 }
 
-/// A value that members name: the conversation of a message.
+/// A record that members can name. Example: the conversation of a message.
 #[derive(Clone, Debug)]
 pub struct Named {
-    /// The noun of what it is the key of.
+    /// Noun of the record.
     pub noun: String,
-    /// The noun by which a member shows it: `owner` for the user of `owner_id`.
+    /// Noun of the member that shows it: `owner` for the user of `owner_id`.
     pub role: String,
-    /// The index of its resource, where that is known.
+    /// Index of its resource, if it is known.
     pub of: Option<usize>,
-    /// The plain name of the parameter that gave it, which a member may have, too.
+    /// Plain name of the parameter that holds the key. A member may have the same name.
     pub name: String,
-    /// The key.
+    /// Key of the record.
     pub key: Json,
-    /// The path of the call says it, so that nothing else can.
+    /// True if the path of the call contains the key, so that no other value is possible.
     pub sure: bool,
 }
 
 /// The list that a reply shows.
 pub struct List {
-    /// The name of the member that holds it; empty where the body is the list.
+    /// Name of the member that holds the list. It is empty if the body is the list.
     pub name: String,
     /// Known values of its items.
     pub items: Vec<Rc<Known>>,
 }
 
-/// Finds the records that members refer to. What an implementation does not look for is not found.
+/// Finds the records that members refer to. The defaults find none.
 pub trait Lookup {
-    /// A record of what a noun names: always the same one for a seed; nothing where no resource has that noun.
+    /// Returns a record of a noun, the same one for equal seeds. Returns none if no resource has the noun.
     fn record(&self, _noun: &str, _seed: u64) -> Option<Known> {
         None
     }
 
-    /// A record of a resource: always the same one for a seed.
+    /// Returns a record of a resource, the same one for equal seeds.
     fn record_of(&self, _resource: &str, _seed: u64) -> Option<Known> {
         None
     }
 
-    /// The record that has this key: of a resource where one is given, else of what a noun names.
+    /// Returns the record with this key, of a resource if one is given, otherwise of a noun.
     fn at(&self, _of: Option<usize>, _noun: &str, _key: &Json) -> Option<Known> {
         None
     }
 
-    /// A record of the resource whose key has a plain name that no other key has.
+    /// Returns a record of the only resource whose key has this plain name.
     fn keyed(&self, _name: &str, _seed: u64) -> Option<Known> {
         None
     }
 
-    /// The records of what a noun names that belong to a record; nothing where none could. Of several kinds that might be
-    /// meant it is the one that stands for records of `like`.
+    /// Returns the records of a noun that belong to a record, or none if no resource fits. If several
+    /// resources fit, it takes the one whose records stand for records of `like`.
     fn parts(&self, _noun: &str, _whole: &Known, _like: Option<&str>) -> Option<Vec<Known>> {
         None
     }
 
-    /// The record of the caller, where some path shows it.
+    /// Returns the record of the caller, if a path shows it.
     fn caller(&self) -> Option<Known> {
         None
     }
 }
 
-/// A lookup that finds nothing.
+/// A lookup that finds no records.
 #[derive(Clone, Copy, Debug)]
 pub struct NoRecords;
 
 impl Lookup for NoRecords {}
 
-/// Facts that a reply is made from.
+/// Facts from which a reply is made.
 pub struct Facts<'a> {
-    /// The record that it shows; for a list what stands around it.
+    /// The record that the reply shows, or the context of its list.
     pub known: Rc<Known>,
-    /// The list that it shows.
+    /// The list that the reply shows.
     pub list: Option<List>,
-    /// The session's moment, in seconds of Unix time: made-up moments lie before it.
+    /// Current time of the session, in seconds of Unix time. Generated timestamps lie before it.
     pub now: i64,
-    /// Records that members refer to.
+    /// Finds the records that members refer to.
     pub lookup: &'a dyn Lookup,
 }
 
 impl Known {
-    /// The key of the record that a member names: `conversation_sid`, or `id` inside `conversation`.
+    /// Returns the record that a member names: `conversation_sid`, or `id` inside `conversation`.
     pub(super) fn named(&self, name: &str, inside: &str) -> Option<&Named> {
         let fits = |named: &&Named| named.name == name && !KEYS.contains(&name);
         if let Some(named) = self.named.iter().find(fits) {
@@ -143,18 +144,18 @@ impl Known {
         self.meant(stem)
     }
 
-    /// The key of a record whose members were sent in an envelope, which lacks the key.
+    /// Returns the key of a record that was sent in an envelope without its key.
     pub(super) fn enveloped_key(&self, name: &str, inside: &str, depth: u32) -> Option<&Json> {
         let is_key = !self.key_name.is_empty() && plain(&self.key_name) == name;
         (is_key && depth <= 2 && WRAPPERS.contains(&inside)).then_some(&self.key)
     }
 
-    /// The record above that a member has for its name: `room` of what stands below a room.
+    /// Returns the record above that has the name of a member: `room` for a record below a room.
     pub(super) fn above(&self, name: &str) -> Option<&Named> {
         self.meant(name).filter(|named| named.of != self.of && key_name(name).is_none())
     }
 
-    /// The reference that a noun means: by its role, else by the kind of the record.
+    /// Returns the reference that a noun denotes, by its role or by the noun of its record.
     pub(super) fn meant(&self, noun: &str) -> Option<&Named> {
         let by = |of: fn(&Named) -> &String| self.named.iter().find(|named| of(named) == noun);
         by(|named| &named.role).or_else(|| by(|named| &named.noun)).filter(|_| !noun.is_empty())

@@ -1,4 +1,4 @@
-//! Objects: their members, from what is known or made up.
+//! Owns the generation of objects from known and generated members.
 
 use std::rc::Rc;
 
@@ -12,9 +12,9 @@ use crate::contract::conditions::CONDITIONS;
 use crate::contract::names::{KEYS, is_gone, item_of, noun, plain, tells_error};
 use crate::contract::sample;
 
-/// Members that are made or left out until an object keeps its conditions.
+/// Maximum number of members to add or remove until an object meets its conditions.
 const MAX_REPAIRS: u32 = 8;
-/// Names of made-up entries of maps.
+/// Names of generated entries of maps.
 const ENTRIES: [&str; 4] = ["topic", "team", "region", "source"];
 
 impl Maker<'_> {
@@ -58,9 +58,9 @@ impl Maker<'_> {
         let are_objects: Vec<bool> =
             properties.into_iter().flatten().map(|(_, part)| self.is_object(part)).collect();
         let objects = are_objects.iter().filter(|is_object| **is_object).count();
-        // An only member is there.
+        // A sole member that is an object is always shown.
         let alone = properties.is_some_and(|all| all.len() == 1) && objects == 1;
-        // A record that shows its key is not shown by an object inside it.
+        // If the record's scalars show its key, an object inside does not show the same record.
         let shows_key = |known: &Known| {
             let mut scalars =
                 properties.into_iter().flatten().zip(&are_objects).filter(|(_, is_object)| !**is_object);
@@ -68,14 +68,14 @@ impl Maker<'_> {
                 && scalars.any(|((name, _), _)| known.members.get(&plain(name)) == Some(&known.key))
         };
         let keyed = matches!(&scope, Scope::Record(known) if shows_key(known));
-        // A record is the same wherever it is shown.
+        // A record gets the same generated values in all places.
         let seed = if let Scope::Record(known) = &scope { known.seed } else { place.seed };
         let mut out = Map::new();
-        // Members that nobody has told anything of.
+        // Members without known values.
         let mut free = Vec::new();
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
             let must = alone || required.iter().any(|known| known.as_str() == Some(name));
-            // Members about errors are shown only where there is one.
+            // A reply shows members about errors only if an error is known.
             let error = tells_error(name);
             let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && error);
             if (unneeded || error) && !self.is_found(name, &scope) {
@@ -123,7 +123,8 @@ impl Maker<'_> {
         value
     }
 
-    /// The record in an envelope of which nothing is said but that it is an object: its key, and what was sent of it.
+    /// Returns the record for an envelope whose schema says only that it is an object: the key and the sent
+    /// members.
     fn whole(&self, part: &Json, name: &str, scope: &Scope<'_>) -> Option<Json> {
         let Scope::Record(known) = scope else { return None };
         if known.key_name.is_empty() || !WRAPPERS.contains(&name) {
@@ -141,7 +142,8 @@ impl Maker<'_> {
         Some(Json::Object(members))
     }
 
-    /// Makes an object valid by what its members demand of each other: missing ones are made, or one that may be left out goes.
+    /// Makes an object meet the conditions between its members. It adds missing members, or removes an
+    /// optional one.
     fn keep_conditions(
         &mut self,
         members: &Map<String, Json>,
@@ -172,7 +174,7 @@ impl Maker<'_> {
                 Json::Object(less)
             };
             let fits = |less: &Json| self.fits(&schema, less);
-            // Where more than one thing is wrong, one of them goes at a time.
+            // If several conditions fail, each round removes one problem.
             let mends = |name: &&String| {
                 let still = self.schemas.check(&schema, &without(name), Side::Reply).err();
                 let may_go = !required.iter().any(|known| known.as_str() == Some(name));
@@ -187,7 +189,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Members that callers name: what is known of them, and one where there must be some.
+    /// Adds members of arbitrary names: the known ones, and generated ones if the schema requires some.
     pub(super) fn more(
         &mut self,
         members: &Map<String, Json>,
@@ -217,7 +219,7 @@ impl Maker<'_> {
             }
         }
         let most = number(members, "maxProperties").map_or(usize::MAX, |most| most as usize);
-        // A made-up map has an entry, so that callers see what it is.
+        // A generated map has one entry, so that callers see its form.
         let made = !matches!(scope, Scope::Found(..)) && word(members, "properties").is_none();
         let map =
             made && !scope.is_said() && extra.is_some_and(|extra| extra.is_object() && !self.is_open(extra));
@@ -250,7 +252,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A member of an object; nothing where it may be left out and nothing is known of it.
+    /// Returns a member of an object. Returns none if it is optional and no value is known.
     pub(super) fn member(
         &mut self,
         part: &Json,
@@ -261,7 +263,7 @@ impl Maker<'_> {
     ) -> Option<Json> {
         let name = plain(here.name);
         let known = scope.known();
-        // Members of an object that was sent come from it alone.
+        // An object that was sent determines all of its members.
         let named = known
             .named(&name, here.inside)
             .filter(|_| holds == Holds::NoObject && !matches!(scope, Scope::Found(..)));
@@ -274,7 +276,7 @@ impl Maker<'_> {
                 .cloned(),
             Scope::Made(_) => None,
         };
-        // A count tells nothing of an object.
+        // A count or flag does not describe an object.
         let told = told.filter(|told| holds == Holds::NoObject || !(told.is_number() || told.is_boolean()));
         let is_keyed =
             told.as_ref().is_some_and(|told| self.are_keys(part, told, holds) && !self.fits(part, told));
@@ -304,7 +306,7 @@ impl Maker<'_> {
             let value = self.value(part, &here, &Scope::Made(known.clone()));
             let kept = found.is_object() || found.is_array() || alike(&value, found);
             if kept && self.fits(part, &value) {
-                // A key of something else does not tell what an object is.
+                // A key of another record does not describe the object.
                 self.told += u32::from(told.is_some() || KEYS.contains(&&*name));
                 return Some(value);
             }
@@ -312,12 +314,12 @@ impl Maker<'_> {
         if let Some(value) = named.and_then(|named| self.id_of(part, here, named)) {
             return Some(value);
         }
-        // Members known to be null are left out, or empty where they must be there.
+        // A member that is known to be null is left out, or empty if it is required.
         if told.as_ref().is_some_and(Json::is_null) {
             let empty = Json::from("");
             return must.then(|| if self.fits(part, &empty) { empty } else { self.value(part, here, scope) });
         }
-        // Shown records are not deleted.
+        // A reply shows only records that are not deleted.
         if told.is_none() && list.is_none() && is_gone(here.name) {
             let nothing = [Json::Bool(false), Json::Null].into_iter().find(|none| self.fits(part, none));
             if nothing.is_some() || !must {
@@ -349,14 +351,14 @@ impl Maker<'_> {
         (must || !is_empty && self.fits(part, &value)).then_some(value)
     }
 
-    /// Returns true if nothing but a name says what a member holds, and that says nothing: whatever were made up would only look
-    /// as if it told something.
+    /// Returns true if only the name describes a member, and the name has no known meaning. A generated value
+    /// would only look meaningful.
     pub(super) fn says_nothing(&self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> bool {
         let flat = self.schemas.flat(part);
         let members = &flat.members;
         let told = ["enum", "const", "default", "example", "pattern", "format"];
         let is_told = !flat.ways.is_empty() || told.iter().any(|told| word(members, told).is_some());
-        // Lists inside lists need no end.
+        // The limit ends recursion in lists of lists.
         if is_told || here.depth > 2 * FULL_DEPTH {
             return false;
         }
@@ -380,7 +382,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns true if a value is a key, or keys, where a schema shows the records that have them.
+    /// Returns true if a value is one or several keys, but the schema expects the records.
     fn are_keys(&self, part: &Json, value: &Json, holds: Holds) -> bool {
         match value {
             Json::String(_) | Json::Number(_) => holds != Holds::NoObject,
@@ -393,8 +395,8 @@ impl Maker<'_> {
         }
     }
 
-    /// A member that nobody has said anything of: its default or only value, an object around what is known, else nothing,
-    /// or as little as its schema takes.
+    /// Returns a member without a known value: its default or only value, or an object with known members.
+    /// Otherwise it is null, or generated if it is required.
     pub(super) fn unsaid(
         &mut self,
         part: &Json,
@@ -430,7 +432,7 @@ impl Maker<'_> {
         let known = scope.known();
         if holds == Holds::NoObject {
             return match (scope, &self.facts.list) {
-                // The list may lie inside.
+                // The list may be inside this member.
                 (Scope::Record(_), Some(_)) => scope.clone(),
                 _ => Scope::Made(known.clone()),
             };
@@ -444,7 +446,7 @@ impl Maker<'_> {
             return Scope::Record(Rc::new(record));
         }
         if matches!(scope, Scope::Record(_)) {
-            // What stands beside a list tells of the list, unless it is a record.
+            // An object beside a list describes the list, unless it is a record.
             let is_record = || self.listed && self.facts.lookup.record(&meant, known.seed).is_some();
             let around = self.facts.list.is_some() && Rc::ptr_eq(known, &self.facts.known) && !is_record();
             if holds == Holds::OnlyObject || around || meant == known.noun || WRAPPERS.contains(&name) {
@@ -464,7 +466,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The noun of the records that a schema says its objects are: `type: {enum: [user]}`.
+    /// Returns the noun of the records that a schema declares for its objects: `type: {enum: [user]}`.
     pub(super) fn kind_said(&self, schema: &Json) -> Option<String> {
         let flat = self.schemas.flat(schema);
         let said = ["type", "object", "kind"]

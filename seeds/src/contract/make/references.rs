@@ -1,4 +1,5 @@
-//! Members that show other records: those that a record refers to, lists or has as parts, and whoever made it.
+//! Owns members that show other records: those that a record refers to, lists, or has as parts, and its
+//! maker.
 
 use std::rc::Rc;
 
@@ -10,13 +11,13 @@ use super::values::alike;
 use crate::contract::check::{number, word};
 use crate::contract::names::{KEYS, key_name, noun, plain};
 
-/// Parts of a record that one list inside it shows.
+/// Maximum number of parts in one list inside a record.
 const MAX_PARTS: usize = 100;
 /// Plain names of members that show the maker of a record.
 const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 
 impl Maker<'_> {
-    /// The id of a record that has another key: the number of a user who goes by a login.
+    /// Returns the id of a record that has another key. Example: the number of a user whose key is a login.
     pub(super) fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &Named) -> Option<Json> {
         let (_, ending) = key_name(here.name)?;
         let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
@@ -24,7 +25,8 @@ impl Maker<'_> {
         self.fits(part, id).then(|| id.clone())
     }
 
-    /// A member that shows the record that a record refers to, or those that it lists, or its parts.
+    /// Returns a member that shows the records to which a record refers, which it lists, or which are its
+    /// parts.
     pub(super) fn related(&mut self, part: &Json, here: &Place<'_>, scope: &Scope<'_>) -> Option<Json> {
         let Scope::Record(known) = scope else { return None };
         let meant = noun(here.name);
@@ -49,7 +51,7 @@ impl Maker<'_> {
         self.fits(part, &value).then_some(value)
     }
 
-    /// The records of a noun that a record lists, or that are its parts.
+    /// Returns the records of a noun that a record lists, or that are its parts.
     fn listed(&self, known: &Known, meant: &str, like: Option<&str>) -> Option<Vec<Known>> {
         let lists = || known.lists.iter();
         let found =
@@ -58,7 +60,7 @@ impl Maker<'_> {
             Some(list) => Some(
                 list.keys.iter().filter_map(|key| self.facts.lookup.at(list.of, &list.noun, key)).collect(),
             ),
-            // A value that the record lacks may be that of the record above it.
+            // The parts may belong to a record above this one.
             None => self.facts.lookup.parts(meant, known, like).or_else(|| {
                 known.named.iter().filter(|named| named.key != known.key).find_map(|named| {
                     let whole = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
@@ -68,7 +70,8 @@ impl Maker<'_> {
         }
     }
 
-    /// The maker of a new record: the caller, where the name of a member says so, or where it must name a record of the caller's kind.
+    /// Returns the maker of a new record, who is the caller. The member's name must denote a maker, or the
+    /// member is required and denotes a record of the caller's kind.
     pub(super) fn maker(
         &mut self,
         part: &Json,

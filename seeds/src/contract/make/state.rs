@@ -1,4 +1,4 @@
-//! The state of a reply while it is made.
+//! Owns the state of a reply during its generation.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -8,46 +8,46 @@ use serde_json::{Map, Value as Json};
 use super::known::{Facts, Known};
 use crate::contract::schemas::Schemas;
 
-/// Objects inside objects show all of their members so deep; below that only those that are required.
+/// Maximum depth of objects that show all members. Deeper objects show only required ones.
 pub(super) const FULL_DEPTH: u32 = 3;
-/// Parts of one reply that are made before it is cut short.
+/// Maximum number of generated parts in one reply. Later parts are cut short.
 pub(super) const MAX_STEPS: u32 = 60_000;
 
-/// Where a member's value comes from.
+/// Source of a member's value.
 #[derive(Clone)]
 pub(super) enum Scope<'f> {
     /// The members of a record.
     Record(Rc<Known>),
-    /// The members of an object that is known.
+    /// The members of a known object.
     Found(&'f Map<String, Json>, Rc<Known>),
-    /// Only the owner is known.
+    /// Only the record around the object is known.
     Made(Rc<Known>),
 }
 
-/// True when a member of an object holds another.
+/// The number of objects among the members of an object, as seen from one member.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     NoObject,
-    /// As other members do.
+    /// The member holds an object, and so do other members.
     Object,
-    /// As no other member does.
+    /// The member is the only one that holds an object.
     OnlyObject,
 }
 
-/// A place in the reply.
+/// A position in the reply.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
     pub(super) name: &'p str,
-    /// The noun of the object that it is in.
+    /// Noun of the surrounding object.
     pub(super) inside: &'p str,
-    /// The name of that object as it is written, and its seed.
+    /// Name of the surrounding object as written. `whole` is its seed.
     pub(super) within: &'p str,
     pub(super) whole: u64,
     pub(super) seed: u64,
     pub(super) depth: u32,
-    /// The known value of this place.
+    /// Known value at this position.
     pub(super) found: Option<&'p Json>,
-    /// The members of the object that it is in.
+    /// Members of the surrounding object.
     pub(super) beside: Option<&'p Map<String, Json>>,
 }
 
@@ -57,21 +57,21 @@ pub(super) struct Maker<'a> {
     pub(super) open: Vec<String>,
     pub(super) listed: bool,
     pub(super) steps: u32,
-    /// Schemas held against values so far.
+    /// Number of schemas that were checked against values.
     pub(super) checks: Cell<u32>,
-    /// Bytes so far of values that schemas give.
+    /// Bytes of constants from schemas so far.
     pub(super) constant_bytes: u64,
-    /// Members so far that showed what is known.
+    /// Number of members that showed known values.
     pub(super) told: u32,
 }
 
 impl<'p> Place<'p> {
-    /// A place at the top, of which nothing is known.
+    /// Makes a position at the top, without a known value.
     pub(super) const fn top(seed: u64) -> Self {
         Place { name: "", inside: "", within: "", whole: seed, seed, depth: 0, found: None, beside: None }
     }
 
-    /// A place inside this one, of which nothing is known.
+    /// Makes a position below this one, without a known value.
     pub(super) const fn below<'q>(&self, name: &'q str, inside: &'q str, seed: u64) -> Place<'q>
     where
         'p: 'q,
@@ -88,7 +88,7 @@ impl<'f> Scope<'f> {
         }
     }
 
-    /// True when somebody has said all that there is to say: of a new record, and of an object that was sent.
+    /// Returns true if all values are known, as for a new record or an object that was sent.
     pub(super) fn is_said(&self) -> bool {
         matches!(self, Self::Found(..)) || self.known().is_new
     }

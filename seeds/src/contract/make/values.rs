@@ -1,4 +1,4 @@
-//! Scalars: which value of a schema shows what is known.
+//! Owns the choice of scalars that show known values.
 
 use serde_json::{Map, Value as Json};
 
@@ -7,7 +7,8 @@ use crate::contract::check::{is_kind, same, word};
 use crate::contract::names::{first_state, is_gone};
 use crate::contract::sample;
 
-/// One of a few values: what is known in whatever spelling, the default, the first of something new, or any.
+/// Returns one of an enum's values: the known value in any spelling, the default, the initial state of a new
+/// record, or a value chosen by the seed.
 pub(super) fn one_of(
     members: &Map<String, Json>,
     values: &[Json],
@@ -29,7 +30,7 @@ pub(super) fn one_of(
         return first_state(real.iter().filter_map(|value| value.as_str()), &beside)
             .map_or(Json::Null, Json::from);
     }
-    // Shown records are not deleted.
+    // A reply shows only records that are not deleted.
     let there: Vec<&Json> =
         real.iter().copied().filter(|value| !value.as_str().is_some_and(is_gone)).collect();
     let real = if there.is_empty() { real } else { there };
@@ -38,7 +39,8 @@ pub(super) fn one_of(
     chosen.cloned().unwrap_or(Json::Null)
 }
 
-/// The type of a schema's values, the one of what is known where it has several; empty for any.
+/// Returns the type of a schema's values. If it allows several types, a known value decides. An empty string
+/// means any type.
 pub(super) fn kind_of<'m>(members: &'m Map<String, Json>, found: Option<&Json>) -> &'m str {
     let says = |words: &[&str]| members.keys().any(|known| words.contains(&known.as_str()));
     match word(members, "type") {
@@ -59,7 +61,7 @@ pub(super) fn kind_of<'m>(members: &'m Map<String, Json>, found: Option<&Json>) 
     }
 }
 
-/// A value in another type that spells it.
+/// Returns a value converted to another type that can express it.
 pub(super) fn coerced(kind: &str, found: &Json) -> Option<Json> {
     match (kind, found) {
         ("string" | "file", Json::String(_)) | ("boolean", Json::Bool(_)) => Some(found.clone()),
@@ -76,12 +78,13 @@ pub(super) fn coerced(kind: &str, found: &Json) -> Option<Json> {
     }
 }
 
-/// True when a value says what is known, if in another type or case.
+/// Returns true if two values are equal up to type and case.
 pub(super) fn alike(value: &Json, found: &Json) -> bool {
     same(value, found) || spelt(value) == spelt(found)
 }
 
-/// Bytes of the texts of a value, the names of members among them, and one for anything else. Schemas bound its depth.
+/// Returns the bytes of the texts of a value, including member names. Each other scalar counts as one byte.
+/// Schemas bound its depth.
 pub(super) fn bytes(value: &Json) -> u64 {
     match value {
         Json::Null | Json::Bool(_) | Json::Number(_) => 1,
@@ -91,7 +94,7 @@ pub(super) fn bytes(value: &Json) -> u64 {
     }
 }
 
-/// A value as text without case.
+/// Returns a value as lower-case text.
 pub(super) fn spelt(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned).to_lowercase()
 }

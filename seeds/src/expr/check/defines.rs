@@ -1,6 +1,7 @@
-//! Names that resources define: `seat.free` is checked as the expression of the name, with the seat for `item`.
+//! Owns the expansion of names that resources define. `seat.free` is checked as the expression of the name,
+//! with the seat as `item`.
 //!
-//! The result has the nodes that the whole expression would have, so evaluation knows nothing of names.
+//! The result has the nodes of the whole expression, so evaluation does not know these names.
 
 use crate::expr::ast::Ast;
 use crate::expr::check::{Checker, Frame, MAX_DEPTH, Operand, Typed, error};
@@ -10,7 +11,7 @@ use crate::expr::parse::parse;
 use crate::model::{Define, ResourceId};
 use crate::value::Str;
 
-/// Nodes of an expression with the names in it written out, at most: names that use others multiply.
+/// Maximum number of nodes of an expression after expansion. Names that use other names multiply.
 const MAX_NODES: usize = 4_000;
 
 impl<'a> Checker<'_, 'a> {
@@ -23,7 +24,7 @@ impl<'a> Checker<'_, 'a> {
         Ok(Operand { typed: typed?, depth })
     }
 
-    /// The operand that a name of the innermost definition stands for.
+    /// Returns the operand for a name of the innermost definition.
     pub(super) fn stand_in(&mut self, operand: Operand<'a>, offset: usize) -> Result<Typed<'a>, ExprError> {
         let depth = self.depth + operand.depth;
         if depth > MAX_DEPTH {
@@ -36,12 +37,12 @@ impl<'a> Checker<'_, 'a> {
         Ok(Typed { offset, ..operand.typed })
     }
 
-    /// True for a name that the innermost definition gives a meaning.
+    /// Returns true if the innermost definition gives the name a meaning.
     pub(super) fn is_stand_in(&self, name: &str) -> bool {
         self.frames.last().is_some_and(|frame| frame.operand(name).is_some())
     }
 
-    /// A reference leads on to the record that it names; any other operand stays.
+    /// Returns the record of a reference. Any other operand stays.
     pub(super) fn follow(&self, operand: Operand<'a>) -> Operand<'a> {
         let Operand { typed, depth } = operand;
         match typed.kind {
@@ -54,14 +55,14 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The definition of a name for records of this type, or those that a key of this type names.
+    /// Returns the definition of a name for records of this type, or for the records of this key type.
     pub(super) fn define(&self, kind: &ExprType, name: &str) -> Option<(ResourceId, &'a Define)> {
         let (ExprType::Record(id) | ExprType::Key(id)) = *kind else { return None };
         let define = self.scope.resource(id)?.defines.iter().find(|define| *define.name == *name)?;
         Some((id, define))
     }
 
-    /// Checks the expression of a definition for a record. `dot` is where the text names it.
+    /// Checks the expression of a definition for a record. `dot` is the offset at which the text names it.
     pub(super) fn write_out(
         &mut self,
         record: Operand<'a>,
@@ -95,7 +96,7 @@ impl<'a> Checker<'_, 'a> {
             message: format!("in `{name}: {}`: {}", define.source, error.message),
         };
         let body = parse(&define.source).map_err(within)?;
-        // The expression sees its own names and no other ones.
+        // The expression sees only its own names.
         let hidden = self.scope.hide_names();
         self.frames.push(Frame { resource, define, names });
         let checked = self.check(&body);

@@ -1,4 +1,4 @@
-//! True when a value fits a field or parameter.
+//! Owns the check that a value fits a field or parameter.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::schema::{Schema, Type};
 use crate::value::Value;
 
 impl<'a> Checker<'_, 'a> {
-    /// The value as one of the schema, with its numbers cast.
+    /// Returns the value as a value of the schema, with its numbers cast.
     pub(super) fn fit(&self, mut typed: Typed<'a>, schema: &Schema) -> Result<Typed<'a>, ExprError> {
         if typed.kind == ExprType::Null {
             return if schema.nullable {

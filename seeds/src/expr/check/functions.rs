@@ -1,4 +1,4 @@
-//! Calls of built-in functions: whether the arguments fit, and the type of the result.
+//! Owns the check of function calls: their arguments, and the type of their result.
 
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
@@ -13,7 +13,8 @@ use crate::schema::{Pattern, Type};
 use crate::value::Value;
 
 impl<'a> Checker<'_, 'a> {
-    /// `target.name(arguments)`: a call on a resource, or a function with the target as its first argument.
+    /// Checks `target.name(arguments)`: a call on a resource, or a function with the target as its first
+    /// argument.
     pub(super) fn method(
         &mut self,
         target: &Ast,
@@ -38,7 +39,7 @@ impl<'a> Checker<'_, 'a> {
         let target = self.operand(target)?;
         let start = target.typed.offset;
         if let Some(found) = self.define(&target.typed.kind, name) {
-            // `ticket.seat_id.free_at(..)`: a reference leads on.
+            // In `ticket.seat_id.free_at(..)`, the definition belongs to the referenced record.
             return self.write_out(self.follow(target), found, arguments, start);
         }
         self.function(name, Some(target.typed), arguments, start)
@@ -132,7 +133,7 @@ impl<'a> Checker<'_, 'a> {
         Ok(Typed::new(Node::Call(function, nodes), kind, offset))
     }
 
-    /// A function of a literal, as the value that it gives.
+    /// Evaluates a function of a literal at compile time.
     fn read(&self, function: &'static Function, text: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
         let value = Value::string(text);
         let call = Call { name: function.name, zone: self.scope.zone, values: &[&value] };
@@ -165,7 +166,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Checks that an argument is of one of these types (or not known, or null).
+    /// Checks that an argument has one of these types, or is null or of unknown type.
     fn want(
         &self,
         argument: &Typed<'a>,
@@ -228,7 +229,7 @@ impl<'a> Checker<'_, 'a> {
 
     fn units(&self, arguments: &[Typed<'a>]) -> Result<(), ExprError> {
         let [_, from, to] = arguments else { return Ok(()) };
-        // A unit is looked for among those that measure the same as the other side, when that is known.
+        // The suggestions are units that measure the same quantity as the other side, if that is known.
         let same = [from, to].iter().find_map(|side| units::quantity(side.literal_string()?));
         let known = |unit: &str, offset| match units::quantity(unit) {
             Some(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! Which types go together.
+//! Owns the rules on which types combine.
 
 use crate::expr::check::{Checker, Typed, error};
 use crate::expr::error::ExprError;
@@ -12,7 +12,7 @@ pub(super) fn is_numeric(kind: &ExprType) -> bool {
     matches!(kind, ExprType::Integer | ExprType::Number | ExprType::Decimal(_))
 }
 
-/// The type of a sum or difference of numbers, and what both are promoted to before they are compared.
+/// Returns the type of a sum or difference of numbers, to which both sides are promoted before comparison.
 pub(super) fn promoted(a: &ExprType, b: &ExprType) -> Option<ExprType> {
     use ExprType::{Decimal, Integer, Number};
     Some(match (a, b) {
@@ -25,7 +25,7 @@ pub(super) fn promoted(a: &ExprType, b: &ExprType) -> Option<ExprType> {
 }
 
 impl<'a> Checker<'_, 'a> {
-    /// A type as people say it: `the key of dentist`.
+    /// Returns a type in words: `the key of dentist`.
     pub(super) fn describe(&self, kind: &ExprType) -> String {
         let name = |id: &crate::model::ResourceId| {
             self.scope.resource(*id).map_or_else(|| "?".to_owned(), |resource| format!("`{}`", resource.name))
@@ -52,7 +52,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// A key as the plain type of its values; other types as they are.
+    /// Returns the plain type of a key's values. Other types stay as they are.
     pub(super) fn plain(&self, kind: &ExprType) -> ExprType {
         match kind {
             ExprType::Key(resource) => match self.scope.key_kind(*resource) {
@@ -77,7 +77,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The type that both branches, all list items or all alternatives have.
+    /// Returns the common type of both branches, all list items or all alternatives.
     pub(super) fn unify(&self, kind: &ExprType, next: &Typed<'a>, role: &str) -> Result<ExprType, ExprError> {
         match (kind, &next.kind) {
             (a, b) if a == b => Ok(a.clone()),
@@ -108,7 +108,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The node as a value of a numeric type that it was unified to.
+    /// Returns the node as a value of the common numeric type.
     pub(super) fn cast(&self, typed: Typed<'a>, kind: &ExprType) -> Node {
         let cast = match kind {
             ExprType::Number if typed.kind != ExprType::Number => Cast::Number,
@@ -127,8 +127,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// Checks that two values can be equal; literals of dates and times become such, and a literal compared with
-    /// an enum must be one of its values.
+    /// Checks that two values can be equal. It turns literals of dates and times into values of these types.
+    /// A literal compared with an enum must be one of its values.
     pub(super) fn match_up(
         &self,
         a: &mut Typed<'a>,
@@ -179,7 +179,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// A string literal where a date, time or date-time is wanted becomes one.
+    /// Turns a string literal into a date, time or date-time if one is wanted.
     pub(super) fn read_literal(&self, typed: &mut Typed<'a>, wanted: &ExprType) -> Result<(), ExprError> {
         let Some(text) = typed.literal_string() else { return Ok(()) };
         let (value, expected) = match wanted {
@@ -201,7 +201,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// A literal (or each literal of a list) beside an enum must be one of its values.
+    /// Checks that a literal, or each literal of a list, is a value of the enum beside it.
     fn check_enum(&self, literal: &Typed<'a>, declared: &Typed<'a>) -> Result<(), ExprError> {
         match declared.schema.map(|schema| &schema.kind) {
             Some(Type::Enum(values)) => self.check_enum_literals(&literal.node, values, literal.offset),
@@ -241,7 +241,8 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    /// The schema that all of several alternatives share, when one has it and the others are literals or null.
+    /// Returns the schema that several alternatives share. Alternatives that are literals or null do not
+    /// count.
     pub(super) fn shared_schema(a: &Typed<'a>, b: &Typed<'a>) -> Option<&'a Schema> {
         let constant = |typed: &Typed<'a>| matches!(typed.node, Node::Literal(_));
         match (a.schema, b.schema) {

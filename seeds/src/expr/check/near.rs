@@ -1,8 +1,8 @@
-//! Suggestions for unknown names.
+//! Owns the suggestions for unknown names.
 
 use crate::english::near;
 
-/// `did you mean a, b?`, or all names when none is near and they are few.
+/// Returns `did you mean a, b?`, or lists all names if none is near and they are few.
 pub(super) fn suggest(wrong: &str, mut known: Vec<&str>) -> String {
     known.sort_unstable();
     known.dedup();

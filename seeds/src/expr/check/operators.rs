@@ -1,4 +1,4 @@
-//! Operators: `==`, `+`, `&&`, `c ? a : b`, `a[i]`.
+//! Owns the check of operators: `==`, `+`, `&&`, `c ? a : b`, `a[i]`.
 
 use crate::expr::ast::Ast;
 use crate::expr::check::kinds::{is_numeric, promoted};
@@ -96,7 +96,7 @@ impl<'a> Checker<'_, 'a> {
             }
             Operator::Equal | Operator::NotEqual => {
                 let is_null = |typed: &Typed<'_>| typed.kind == ExprType::Null;
-                // A record may be compared with null only: to ask whether it is there.
+                // A record can only be compared with null, which tests whether it exists.
                 if !(is_null(&left) || is_null(&right)) {
                     self.match_up(&mut left, &mut right, sign)?;
                 }
@@ -124,7 +124,7 @@ impl<'a> Checker<'_, 'a> {
             }
             _ => self.arithmetic(operator, sign, &left, &right, offset)?,
         };
-        // The tree is as the operator stands; messages about it point at its left end.
+        // Messages about the tree of an operator point at its left end.
         let start = left.offset;
         Ok(Typed::new(Node::Binary(operator, left.boxed(), right.boxed()), kind, start))
     }
@@ -144,7 +144,7 @@ impl<'a> Checker<'_, 'a> {
         };
         let kind = (**kind).clone();
         self.read_literal(item, &kind)?;
-        // Literals of dates in a list are read by the type of what is looked for.
+        // The type of the sought value decides how literals of dates in a list are parsed.
         if let Node::Literal(Value::List(values)) = &list.node
             && kind == ExprType::String
             && matches!(item.kind, ExprType::Date | ExprType::Time | ExprType::DateTime)

@@ -1,4 +1,4 @@
-//! Records of a resource: `r.get(key)`, `r.exists(key)` and folds.
+//! Owns the check of calls on a resource: `r.get(key)`, `r.exists(key)` and folds.
 
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
@@ -13,7 +13,7 @@ use crate::value::{Decimal, Value};
 const METHODS: [&str; 10] = ["get", "exists", "any", "all", "count", "sum", "avg", "min", "max", "first"];
 
 impl<'a> Checker<'_, 'a> {
-    /// A call on a resource's name.
+    /// Checks a call on a resource's name.
     pub(super) fn resource_call(
         &mut self,
         resource: ResourceId,
@@ -129,7 +129,7 @@ impl<'a> Checker<'_, 'a> {
             .as_ref()
             .filter(|_| matches!(kind, FoldKind::Min | FoldKind::Max))
             .and_then(|value| value.schema);
-        // `all` asks about every record; an index would leave out those that make it false.
+        // An index would skip the records that make `all` false.
         let index = if kind == FoldKind::All { None } else { index_of(&condition.node, slot, self.scope) };
         let value = value.map(|value| value.node);
         let fold = Fold { kind, resource, slot, index, condition: condition.node, value, zero };

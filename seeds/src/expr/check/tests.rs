@@ -6,7 +6,7 @@ use crate::expr::lexer::{MAX_BYTES, MAX_NESTING};
 use crate::expr::{ExprError, Slot, compile, compile_condition, compile_value};
 use crate::schema::{Schema, Type};
 
-/// The type of an expression, or the byte and message of its error.
+/// Checks the type of an expression, or the offset and message of its error.
 fn check(source: &str, expect: &str) {
     let clinic = Clinic::new();
     let found = match compile(source, &mut clinic.scope()) {
@@ -63,7 +63,7 @@ fn the_format_lists_every_function() {
     let text = include_str!("../../../../docs/world-format.md");
     let (_, section) = text.split_once("## Expressions").unwrap();
     let (section, _) = section.split_once("## Made-up values").unwrap();
-    // `name(a, b)` or `s.name(a)`, where what stands before the name is an argument too.
+    // In `name(a, b)` and `s.name(a)`, the target before the name counts as an argument.
     let listed: Vec<(String, usize)> = section
         .split('`')
         .skip(1)
@@ -81,7 +81,7 @@ fn the_format_lists_every_function() {
     let missing: Vec<&str> = functions::names()
         .filter(|name| !functions::named(name).all(|function| has(name, function.counts())))
         .collect();
-    // Second spellings, for those who expect one style throughout.
+    // These are second spellings, for authors who prefer one style throughout.
     assert_eq!(missing, ["starts_with", "ends_with"]);
 }
 
@@ -107,7 +107,7 @@ fn slots_are_never_shared() {
     assert_eq!(scope.bind("n", first.kind).unwrap(), Slot(Slot::FIRST_FREE + 2));
     let second = compile("n && doctor.any(d, d.rating > 4)", &mut scope).unwrap();
     assert_eq!(second.slots, Slot::FIRST_FREE + 4);
-    // A fold that fails leaves its variable neither visible nor taken.
+    // The variable of a failed fold is neither visible nor reserved.
     assert!(compile("doctor.any(x, x.nothing == 1)", &mut scope).is_err());
     assert_eq!(compile("x", &mut scope).unwrap_err().message, "unknown name `x`; did you mean n?");
     assert!(compile("doctor.any(x, true)", &mut scope).is_ok());
@@ -350,7 +350,7 @@ fn hostile_text_is_refused_before_the_parser_sees_it() {
     assert!(message(&("1+".repeat(200) + "1")).contains("deep"));
     assert!(message(&("true?1:".repeat(100) + "1")).contains("deep"));
     assert!(message(&("now".to_owned() + &".x".repeat(200))).contains("deep"));
-    // A long conjunction is balanced by the parser, and fine.
+    // The parser balances a long conjunction, so it is allowed.
     assert!(compile(&("true && ".repeat(200) + "true"), &mut Clinic::new().scope()).is_ok());
 }
 

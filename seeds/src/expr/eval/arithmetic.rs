@@ -1,7 +1,7 @@
-//! Arithmetic over numbers, dates and texts.
+//! Owns the arithmetic of numbers, dates and texts.
 //!
-//! Days and instants may leave the calendar on the way: a bound that is compared is never out of range. What an expression
-//! gives is checked at its end.
+//! Dates and timestamps may leave the calendar within an expression, so that a comparison with a bound is
+//! never out of range. The final result is checked.
 
 use crate::expr::error::EvalError;
 use crate::expr::operator::{Cast, Operator};
@@ -9,7 +9,7 @@ use crate::value::{Date, Decimal, Instant, Time, Value};
 
 const DAY: i64 = 86_400;
 
-/// `+ - * / %`; null when an operand is missing.
+/// Computes `+ - * / %`. The result is null if an operand is missing.
 pub(in crate::expr) fn apply(operator: Operator, left: &Value, right: &Value) -> Result<Value, EvalError> {
     let sign = operator.sign();
     match operator {
@@ -56,7 +56,7 @@ pub(in crate::expr) fn subtract(left: &Value, right: &Value, sign: &'static str)
     }
 }
 
-/// Sum or difference of numbers: decimals exactly, at the greater scale.
+/// Returns the sum or difference of numbers. Decimals are exact, at the greater scale.
 fn plain(
     left: &Value,
     right: &Value,
@@ -99,7 +99,7 @@ fn divide(left: &Value, right: &Value, sign: &'static str) -> Result<Value, Eval
         return Err(EvalError::DivisionByZero);
     }
     if let Value::Decimal(a) = left {
-        // The quotient keeps the left side's scale: money divided stays money.
+        // The quotient keeps the scale of the left side, so that a quotient of money is money.
         return match right {
             Value::Integer(b) => decimal(Some(divide_rounded(a.minor.into(), (*b).into())), a.scale, sign),
             Value::Decimal(b) => {
@@ -129,7 +129,7 @@ fn remainder(left: &Value, right: &Value, sign: &'static str) -> Result<Value, E
     }
 }
 
-/// A number as another numeric type; null stays null.
+/// Converts a number to another numeric type. Null stays null.
 pub(in crate::expr) fn cast(value: &Value, cast: Cast) -> Result<Value, EvalError> {
     let out_of_range = EvalError::Overflow("a cast to decimal");
     match (value, cast) {
@@ -152,7 +152,7 @@ pub(in crate::expr) fn cast(value: &Value, cast: Cast) -> Result<Value, EvalErro
     }
 }
 
-/// The nearest decimal of a scale, halves away from zero.
+/// Returns the nearest decimal of a scale, with halves rounded away from zero.
 pub(in crate::expr) fn rescale(from: Decimal, scale: u8) -> Option<Decimal> {
     let minor = if scale >= from.scale {
         widen(from, scale)
@@ -171,7 +171,7 @@ fn decimal(minor: Option<i128>, scale: u8, sign: &'static str) -> Result<Value, 
     Ok(Value::Decimal(Decimal { minor, scale }))
 }
 
-/// Both as decimals, when one is and the other can be one exactly.
+/// Returns both values as decimals if one is a decimal and the other converts exactly.
 fn decimals(left: &Value, right: &Value) -> Option<(Decimal, Decimal)> {
     let whole = |minor: &i64| Decimal { minor: *minor, scale: 0 };
     match (left, right) {
@@ -192,7 +192,7 @@ fn widen(decimal: Decimal, scale: u8) -> i128 {
     i128::from(decimal.minor) * 10_i128.pow(u32::from(scale.saturating_sub(decimal.scale)))
 }
 
-/// The quotient rounded with halves away from zero; the divisor is not zero.
+/// Returns the quotient, with halves rounded away from zero. The divisor must not be zero.
 fn divide_rounded(dividend: i128, divisor: i128) -> i128 {
     let quotient = dividend / divisor;
     let rest = dividend % divisor;
@@ -212,13 +212,13 @@ fn shift_instant(instant: Instant, seconds: i64) -> Value {
     Value::DateTime(Instant(instant.0.saturating_add(seconds)))
 }
 
-/// Whole days of the duration count; the rest is dropped.
+/// Shifts a date by the whole days of a duration. The rest is ignored.
 fn shift_date(date: Date, seconds: i64) -> Value {
     let shifted = i64::from(date.0).saturating_add(seconds / DAY);
     Value::Date(Date(shifted.clamp(i32::MIN.into(), i32::MAX.into()) as i32))
 }
 
-/// A time of day goes round at midnight.
+/// Shifts a time of day, which wraps around at midnight.
 fn shift_time(time: Time, seconds: i64) -> Value {
     let shifted = (i64::from(time.0) + seconds % DAY).rem_euclid(DAY);
     Value::Time(Time(shifted as u32))

@@ -1,14 +1,14 @@
-//! Equality, order and membership.
+//! Owns equality, order and membership.
 
 use std::cmp::Ordering;
 
 use crate::expr::operator::Operator;
 use crate::value::{Decimal, Value};
 
-/// True when a comparison holds. A missing operand makes every order false; `==` and `!=` compare it like a value,
-/// and take null, absent and a record that is not there for the same.
+/// Returns true if a comparison holds. A missing operand makes each order false. `==` and `!=` compare it as
+/// a value, for which null, absent and a missing record are equal.
 ///
-/// An operand that is none is a record.
+/// None stands for a record.
 pub(super) fn holds(operator: Operator, left: Option<&Value>, right: Option<&Value>) -> bool {
     match operator {
         Operator::Equal => equal(left, right),
@@ -33,7 +33,7 @@ pub(super) fn holds(operator: Operator, left: Option<&Value>, right: Option<&Val
 fn equal(left: Option<&Value>, right: Option<&Value>) -> bool {
     match (left, right) {
         (Some(left), Some(right)) => equal_values(left, right),
-        // The checker lets a record be compared with null alone, and a record that is there is not null.
+        // The checker allows a record to be compared only with null, and an existing record is not null.
         _ => false,
     }
 }
@@ -48,7 +48,8 @@ fn equal_values(left: &Value, right: &Value) -> bool {
     }
 }
 
-/// The order of two values of one kind, numbers by value; none where one is missing or they have no order.
+/// Returns the order of two values of one kind. Numbers compare by value. Returns none if one is missing or
+/// the kind has no order.
 pub(super) fn order(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),

@@ -1,4 +1,4 @@
-//! Folds over the records of a resource.
+//! Owns folds over the records of a resource.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -11,14 +11,15 @@ use crate::expr::operator::Operator;
 use crate::model::Record;
 use crate::value::Value;
 
-/// The state of a fold.
+/// State of a fold.
 struct Gathered<'r> {
     count: i64,
     value: Value,
     record: Option<&'r Record>,
 }
 
-/// Values of inner folds that are the same for every record of the outer one. A fold is known by its place.
+/// Values of inner folds that are the same for all records of the outer one. The address of a fold identifies
+/// it.
 #[derive(Default)]
 pub(super) struct Known(RefCell<Vec<(*const Fold, Value)>>);
 
@@ -49,8 +50,8 @@ impl<'e> Env<'e> {
                 ControlFlow::Break(())
             }
         };
-        // An index finds what equals a value that is there. A value that is missing, or that cannot be
-        // evaluated, is the condition's business: it may never be asked for.
+        // An index finds only existing values. The condition handles a missing value or a failed evaluation,
+        // because it may not need the value.
         let narrowed = fold.index.as_ref().is_some_and(|(field, key)| match self.run(key, frame) {
             Ok(key) => match key.value() {
                 Some(key) if !key.is_missing() => self.records.find(fold.resource, *field, key, &mut visit),
@@ -66,7 +67,7 @@ impl<'e> Env<'e> {
         }
         Ok(match fold.kind {
             FoldKind::Any => Out::Own(Value::Bool(gathered.count > 0)),
-            // A record for which the condition does not hold is counted, and ends the fold.
+            // `all` counts records that fail the condition, and stops at the first.
             FoldKind::All => Out::Own(Value::Bool(gathered.count == 0)),
             FoldKind::Count => Out::Own(Value::Integer(gathered.count)),
             FoldKind::Sum | FoldKind::Min | FoldKind::Max => Out::Own(gathered.value),
@@ -79,7 +80,8 @@ impl<'e> Env<'e> {
         })
     }
 
-    /// A fold inside another: worked out once for all records of the outer one, where it reads none of them.
+    /// Evaluates a fold inside another. It evaluates the inner fold only once if that does not read the outer
+    /// record.
     pub(super) fn inner_fold<'v>(
         &'v self,
         fold: &'v Fold,
@@ -102,7 +104,7 @@ impl<'e> Env<'e> {
         Ok(out)
     }
 
-    /// Takes one record into account.
+    /// Adds one record to the state of the fold.
     fn gather(
         &self,
         fold: &Fold,

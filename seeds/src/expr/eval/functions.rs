@@ -1,4 +1,4 @@
-//! Calls of built-in functions: their arguments, and the functions that evaluate only some of them.
+//! Owns the calls of built-in functions: their arguments, and the functions that evaluate only some of them.
 
 use super::{Env, Frame, Out, compare};
 use crate::expr::error::EvalError;
@@ -50,8 +50,8 @@ impl<'e> Env<'e> {
         }
     }
 
-    /// Evaluates all arguments, up to four, then the function. Whatever takes a value gives null for null; only conditions
-    /// give false.
+    /// Evaluates all arguments, at most four, then the function. A null argument gives null, or false for a
+    /// condition.
     fn apply<'v>(
         &'v self,
         function: &'static Function,
@@ -69,7 +69,7 @@ impl<'e> Env<'e> {
             let condition = function.gives == Kind::Boolean;
             return Ok(if condition { Out::Own(Value::Bool(false)) } else { Out::NULL });
         }
-        // The result of a text or list is about as long as it is.
+        // The result is about as long as the argument.
         for out in &outs[..first.len()] {
             self.budget.take_bytes_of(out.scalar(function.name)?)?;
         }

@@ -14,7 +14,7 @@ fn run(clinic: &Clinic, source: &str, budget: u64) -> Result<String, EvalError> 
     })
 }
 
-/// The kind and text of the result, with and without indexes.
+/// Checks the kind and text of the result, with and without indexes.
 fn check(source: &str, expect: &str) {
     for indexed in [true, false] {
         let clinic = Clinic { indexed, ..Clinic::new() };
@@ -161,7 +161,7 @@ fn functions_do_what_their_documentation_says() {
     check("convert(10, 'mi', 'km')", "number 16.09344");
     check("convert(1, 'km', args.unit)", "number 0.621371192237");
     check("convert(1, args.text, 'km')", "null null");
-    // Lisbon to Porto, by the coordinates of their town halls.
+    // Distance from Lisbon to Porto, by the coordinates of their town halls.
     check("round(distance_km(38.7083, -9.1389, 41.1499, -8.6109), 0)", "number 275");
 }
 
@@ -172,7 +172,7 @@ fn time_is_counted_in_the_worlds_zone() {
     check("today + hours(47)", "date 2026-03-03");
     check("date(args.starts_at) == today && time(args.starts_at) == time('11:00')", "boolean true");
     check("datetime(args.day, time('8:30')) < now", "boolean true");
-    // Clocks go forward in Lisbon on 29 March 2026: a day is 24 hours, and a local time is asked for by name.
+    // Summer time begins in Lisbon on 29 March 2026. A day is 24 hours, so local times are requested by name.
     check("datetime('2026-03-28T12:00') + days(1)", "date-time 2026-03-29T13:00:00+01:00");
     check("datetime(date('2026-03-28') + days(1), time('12:00'))", "date-time 2026-03-29T12:00:00+01:00");
     check("time('23:30') + hours(1)", "time 00:30");
@@ -239,7 +239,8 @@ fn conditions_over_items_carry_their_index() {
         index("item.doctor_id == 11 && item.visit_id == 'V-1'"),
         found("visit_id", "Literal(String(\"V-1\"))")
     );
-    // Not a conjunct, not an equality, both sides the item, another kind of number, a value that may fail.
+    // No index helps: no conjunct, no equality, the item on both sides, another numeric kind, or a value that
+    // may fail.
     for source in [
         "item.doctor_id == 11 || item.paid > 1",
         "item.doctor_id != 11",
@@ -262,7 +263,7 @@ fn bytes_are_bounded_as_steps_are() {
         *arguments.last_mut().unwrap() = value.clone();
         arguments
     };
-    // Doubles a text or a list again and again, as a world does by one `let` after another.
+    // Doubles a text or a list repeatedly, as a world may do with one `let` after another.
     let doubled = |source: &str| {
         let expr = compile(source, &mut clinic.scope()).unwrap();
         let mut value = Value::string("twelve bytes");
@@ -280,7 +281,7 @@ fn bytes_are_bounded_as_steps_are() {
         assert_eq!(error, EvalError::Bytes, "{source}");
         assert!(longest.to_text(&clinic.zone).len() as u64 <= DEFAULT_BYTES, "{source}");
     }
-    // Bytes that are only read count, too.
+    // Bytes that are only read also count.
     let arguments = with(&Value::string(&"a".repeat(1 << 20)));
     let budget = Budget::default();
     let env = clinic.env(&arguments, &[], &budget);

@@ -1,14 +1,14 @@
-//! Providers by the names of fields and resources, from the embedded table.
+//! Owns the providers by names of fields and resources, from the embedded table.
 
 use std::sync::LazyLock;
 
 use crate::english::{singular, split_identifier};
 use crate::table::sections;
 
-/// The provider of names of whatever people work on.
+/// Provider of names for anything that people work on.
 pub const ANY_NAME: &str = "work_title";
 
-/// The provider of what the records of a resource are called: that of its name, or [`ANY_NAME`].
+/// Returns the provider for names of a resource's records, or [`ANY_NAME`] if the table has none.
 pub fn provider_of_name(resource: &str) -> &'static str {
     let words = split_identifier(resource);
     match of_resource(&words) {
@@ -18,10 +18,11 @@ pub fn provider_of_name(resource: &str) -> &'static str {
     }
 }
 
-/// Names that mean one provider.
+/// Names that denote one provider.
 struct Row {
     provider: &'static str,
-    /// Each as its words, whether longer names that end with them are meant, too, and several words as one.
+    /// Each name as its words. The flag is true if longer names that end with them also match. The text joins
+    /// several words.
     names: Vec<(Vec<&'static str>, bool, Option<String>)>,
 }
 
@@ -46,27 +47,28 @@ static NAMES: LazyLock<Names> = LazyLock::new(|| {
     names
 });
 
-/// The provider for a field of this name, by its last words.
+/// Returns the provider for a field, by the last words of its name.
 pub(in super::super) fn of_field(words: &[String]) -> Option<&'static str> {
     find(&NAMES.fields, words, false)
 }
 
-/// The provider for a field of exactly this name.
+/// Returns the provider for a field with exactly this name.
 pub(in super::super) fn of_whole_field(words: &[String]) -> Option<&'static str> {
     find(&NAMES.fields, words, true)
 }
 
-/// The provider for what the records of a resource of this name are called.
+/// Returns the provider for names of the records of a resource.
 pub(in super::super) fn of_resource(words: &[String]) -> Option<&'static str> {
     find(&NAMES.resources, words, false)
 }
 
-/// True when the name is that of a person, such as `tenant`.
+/// Returns true if the name denotes a person, such as `tenant`.
 pub(in super::super) fn is_person(words: &[String]) -> bool {
     NAMES.fields.iter().any(|row| row.provider == "person_name" && row.fits(words, false))
 }
 
-/// True when the words end like one of these names (`_` between words); plural endings count too.
+/// Returns true if the words end with one of these names, which have `_` between words. Plural endings also
+/// match.
 pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
     names.iter().any(|name| ends_like(words, &name.split('_').collect::<Vec<_>>()))
 }
@@ -74,7 +76,7 @@ pub(super) fn ends(words: &[String], names: &[&str]) -> bool {
 impl Row {
     fn fits(&self, words: &[String], whole: bool) -> bool {
         let fits = |(name, longer, joined): &(Vec<&str>, bool, Option<String>)| {
-            // `firstname` is `first_name`.
+            // `firstname` equals `first_name`.
             let is_joined = joined.is_some() && words.last() == joined.as_ref();
             ((!whole && *longer || name.len() == words.len()) && ends_like(words, name))
                 || (is_joined && (!whole && *longer || words.len() == 1))
@@ -89,14 +91,14 @@ fn find(rows: &[Row], words: &[String], whole: bool) -> Option<&'static str> {
 
 fn ends_like(words: &[String], name: &[&str]) -> bool {
     let Some(start) = words.len().checked_sub(name.len()) else { return false };
-    // No noun changes its first letter, and most parts differ in it.
+    // A plural keeps the first letter, and most words differ in it, so this check is fast.
     let same = |word: &str, part: &str| {
         word == part || (word.as_bytes().first() == part.as_bytes().first() && singular(word) == part)
     };
     words.iter().skip(start).zip(name).all(|(word, part)| same(word, part))
 }
 
-/// True when there is a provider behind a name of the table, for the tests.
+/// Returns the unknown providers of the table, for the tests.
 #[cfg(test)]
 pub(super) fn unknown_providers() -> Vec<&'static str> {
     use super::super::provider::Provider;

@@ -1,4 +1,4 @@
-//! Sentences for fields that hold prose: notes, descriptions, reviews that agree with their ratings.
+//! Owns the sentences of prose fields: notes, descriptions, and reviews that agree with their ratings.
 
 use super::super::maker::{Maker, Place};
 use super::super::provider::Provider;
@@ -8,7 +8,7 @@ use crate::english::split_identifier;
 use crate::schema::Type;
 use crate::value::Value;
 
-/// A sentence, or a few, about what the field and the resource are about.
+/// Returns a maker of one or several sentences about the topic of the field and the resource.
 pub(in super::super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
     let (field, resource) =
         (split_identifier(place.name), split_identifier(&place.world.resource(place.resource).name));
@@ -33,14 +33,14 @@ pub(in super::super) fn sentence(place: &Place<'_>, long: bool) -> Maker {
     review(place, rule).or_else(|| Maker::rule(rule)).unwrap_or(Maker::Constant(Value::Null))
 }
 
-/// The sentences of what a resource of this name is, whatever else it refers to.
+/// Returns the sentences that describe a resource with this name, whatever it refers to.
 pub(in super::super) fn sentences_of(resource: &str) -> Option<&'static str> {
     let resource = split_identifier(resource);
     let fits = |row: &&Row| !row.value.contains(' ') && ends(&resource, &row.names);
     rows("sentences of resources").iter().find(fits).map(|row| row.value)
 }
 
-/// The rating beside a review, and what reviews with low, middle and high ratings say.
+/// Returns the maker of a review that agrees with the rating beside it: low, middle or high.
 fn review(place: &Place<'_>, rule: &str) -> Option<Maker> {
     let rules = match rule {
         "review_film" => ["film_bad", "film_mixed", "film_praise"],
@@ -57,7 +57,7 @@ fn review(place: &Place<'_>, rule: &str) -> Option<Maker> {
     Some(Maker::Review { rating, rules: [low?, middle?, high?] })
 }
 
-/// True when the resource's name or its references name one of these.
+/// Returns true if the name of the resource or one of its references has one of these words.
 fn refers_to(place: &Place<'_>, names: &str) -> bool {
     let resource = place.world.resource(place.resource);
     let inside =
@@ -69,7 +69,7 @@ fn refers_to(place: &Place<'_>, names: &str) -> bool {
         })
 }
 
-/// Rules that do not exist, for the tests.
+/// Returns the rules that do not exist, for the tests.
 #[cfg(test)]
 pub(super) fn unknown_rules() -> Vec<&'static str> {
     let rows = rows("sentences of fields").iter().chain(rows("sentences of resources"));

@@ -1,4 +1,4 @@
-//! Ranges, codes and sentences by the names of fields, from the embedded table.
+//! Owns the ranges, codes and sentences by names of fields, from the embedded table.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -22,17 +22,17 @@ static ROWS: LazyLock<HashMap<&'static str, Vec<Row>>> = LazyLock::new(|| {
     found
 });
 
-/// The rows of a section, in their order.
+/// Returns the rows of a section, in their order.
 pub(super) fn rows(section: &str) -> &'static [Row] {
     ROWS.get(section).map_or(&[], Vec::as_slice)
 }
 
-/// The value of the first row of which one name is that of these words, or of the last of them.
+/// Returns the value of the first row with a name that equals or ends these words.
 pub(super) fn value(section: &str, words: &[String]) -> Option<&'static str> {
     rows(section).iter().find(|row| ends(words, &row.names)).map(|row| row.value)
 }
 
-/// [`value`], as numbers.
+/// Returns [`value`] as numbers.
 pub(in super::super) fn numbers<const N: usize>(section: &str, words: &[String]) -> Option<[f64; N]> {
     read(value(section, words)?)
 }
@@ -42,7 +42,7 @@ fn read<const N: usize>(value: &str) -> Option<[f64; N]> {
     numbers.try_into().ok()
 }
 
-/// Rows that cannot be read, for the tests.
+/// Returns the rows that cannot be parsed, for the tests.
 #[cfg(test)]
 pub(super) fn unreadable() -> Vec<&'static str> {
     let bad = |section: &str, ok: fn(&str) -> bool| {

@@ -1,4 +1,4 @@
-//! Reading a `fake`: providers, their options, and whether they fit the field.
+//! Owns the parsing of a `fake`: providers, their options, and whether they fit the field.
 
 use serde_json::{Value as Json, json};
 
@@ -13,12 +13,13 @@ use crate::model::ResourceId;
 use crate::schema::{Schema, Type};
 use crate::value::{Time, Value, nfc};
 
-/// Lists and chances nest no deeper.
+/// Maximum nesting of lists and chances.
 const MAX_DEPTH: u32 = 8;
-/// Bounds of numbers: what a float counts exactly.
+/// Maximum absolute value of numbers, within the exact integers of a float.
 const MAX_NUMBER: f64 = 9.0e15;
 
-/// The maker of a field: its `fake`, else by its looks, if they have the number of values that have to be `unlike`.
+/// Returns the maker of a field: its `fake`, otherwise a default by its properties. The default must have
+/// enough values for `unlike`.
 pub(in super::super) fn of_field(
     doc: Option<&FieldDoc>,
     schema: &Schema,
@@ -37,7 +38,7 @@ pub(in super::super) fn of_field(
     Ok(Maker::rule(super::super::ANY_NAME).filter(|_| few).unwrap_or(maker))
 }
 
-/// An object that is there in some of the records, of members that are made as they say.
+/// Returns the maker of an object that some records have. Its members are made by their own `fake`.
 fn of_members(
     fake: &Json,
     schema: &Schema,
@@ -50,10 +51,10 @@ fn of_members(
     is_object.then(|| Maker::Chance { share, of: of() })
 }
 
-/// Reads a `fake`.
+/// Parses a `fake`.
 ///
 /// # Errors
-/// A provider or an option that is not known, or does not fit the field's type.
+/// Returns an error if a provider or option is unknown, or does not fit the field's type.
 fn read(fake: &Json, schema: &Schema, place: &Place<'_>) -> Result<Maker, Fault> {
     read_at(fake, schema, place, 0)
 }
@@ -64,7 +65,7 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
         Json::Object(options) => match options.get("provider").and_then(Json::as_str) {
             Some(provider) => provider,
             None => {
-                // `of: {ref: track}` in a list.
+                // Parses an item such as `of: {ref: track}` in a list.
                 if let Some(name) = options.get("ref").and_then(Json::as_str) {
                     return Ok(Maker::Reference(resource(name, place)?));
                 }
@@ -96,7 +97,7 @@ fn read_at(fake: &Json, schema: &Schema, place: &Place<'_>, depth: u32) -> Resul
     Ok(maker)
 }
 
-/// The fault of options that are not those of the provider.
+/// Makes the error of options that the provider does not have.
 fn unreadable(provider: &str, error: &str) -> Fault {
     let fix = "see \"Made-up values\" in the format's documentation";
     let (message, fix) = if error.starts_with("unknown variant") {
@@ -253,7 +254,7 @@ fn numbers(min: Option<f64>, max: Option<f64>, step: Option<f64>, schema: &Schem
     Maker::in_range(min, max, step, schema)
 }
 
-/// The seconds of a step; a quarter of an hour where none is written.
+/// Returns the seconds of a step. The default is a quarter of an hour.
 fn step_of(step: Option<&str>) -> Result<u32, Fault> {
     match step.map_or(Some(900), seconds).filter(|step| (60..=86_400).contains(step)) {
         Some(step) => Ok(step as u32),
@@ -274,11 +275,11 @@ fn times(from: Option<&str>, to: Option<&str>, step: Option<&str>) -> Result<Mak
     if first > last {
         return out_of_order((from, "08:00"), (to, "20:00"));
     }
-    // The last moment itself counts: a shop may close at 20:00.
+    // The last time is included: a shop may close at 20:00.
     Ok(Maker::Time(Span::in_day(first, Time(last.0 + 1), step)))
 }
 
-/// The options of a span of days.
+/// Options of a span of days.
 struct Days {
     from: Option<String>,
     to: Option<String>,
@@ -332,7 +333,7 @@ impl Days {
     }
 }
 
-/// The refusal of a span that ends before it begins: each bound as it is written, and what stands in where it is not.
+/// Makes the error of a span that ends before it begins. It shows each bound as written, or its default.
 fn out_of_order<T>(from: (Option<&str>, &str), to: (Option<&str>, &str)) -> Result<T, Fault> {
     let written = |key: &str, (text, default): (Option<&str>, &str)| match text {
         Some(text) => format!("`{key}: {text}`"),
@@ -396,7 +397,7 @@ fn through(by: &str, name: &str, place: &Place<'_>) -> Result<Maker, Fault> {
     }
 }
 
-/// The position of a field.
+/// Returns the position of a field.
 fn field(name: &str, place: &Place<'_>) -> Result<usize, Fault> {
     match place.world.resource(place.resource).field_named(name) {
         Some(field) => Ok(field.index()),
@@ -432,7 +433,7 @@ fn known_providers() -> String {
     )
 }
 
-/// True when values of the maker can be of the type at all, so that a slip is found when the world is read.
+/// Checks that values of the maker can have the type, so that a mistake is found when the world is compiled.
 fn fits(maker: &Maker, schema: &Schema, provider: &str) -> Result<(), Fault> {
     let good = match maker {
         Maker::Text(_)

@@ -1,4 +1,5 @@
-//! The value of one field for one record: whether there is one, dealt or drawn, allowed and where it must be, new.
+//! Owns the value of one field in one record: whether it exists, its deal or draw, and its validity and
+//! uniqueness.
 
 use std::collections::HashSet;
 
@@ -9,10 +10,10 @@ use crate::draw::Streams;
 use crate::model::Resource;
 use crate::value::Value;
 
-/// Draws for a value that must be new, before all the possible ones are tried (or an error is given).
+/// Maximum number of draws for a unique value, before all possible values are tried or an error is returned.
 pub(super) const TRIES: u32 = 64;
 
-/// The inputs of making the values of one field.
+/// The inputs for the values of one field.
 pub(super) struct FieldContext<'a> {
     pub(super) plan: &'a ResourcePlan,
     pub(super) resource: &'a Resource,
@@ -22,16 +23,16 @@ pub(super) struct FieldContext<'a> {
     pub(super) deals: &'a Streams,
 }
 
-/// The values of a field that were dealt so far: rounds in which each occurs once, in an order of its own.
+/// The values of a field dealt so far: rounds in which each value occurs once, each in an order of its own.
 #[derive(Clone, Default)]
 pub(super) struct Dealt {
     count: u64,
-    /// The order of the round that was begun last.
+    /// Order of the current round.
     order: Vec<usize>,
 }
 
 impl Dealt {
-    /// The index of the next value, of so many.
+    /// Returns the index of the next of `values` values.
     fn next(&mut self, values: usize, deals: &Streams) -> Option<usize> {
         let place = self.count.checked_rem(values as u64)?;
         if place == 0 {
@@ -43,7 +44,7 @@ impl Dealt {
 }
 
 impl FieldContext<'_> {
-    /// The value for a record: one that is allowed and, where it must be, new.
+    /// Returns the value for a record. It is allowed by the schema, and new if it must be unique.
     pub(super) fn make(
         &self,
         making: &mut Making<'_>,
@@ -52,7 +53,7 @@ impl FieldContext<'_> {
         size: usize,
     ) -> Result<Value, Fault> {
         let (plan, field) = (&self.plan.fields[self.field], &self.resource.fields[self.field]);
-        // Dealt values go to every record of the first round, so that each value occurs.
+        // Each record of the first round gets a dealt value, so that each value occurs.
         let first_round = matches!(&plan.maker, Maker::Deal(of) if dealt.count < of.len() as u64);
         if !self.present(making, first_round) {
             return Ok(missing(field));
@@ -71,7 +72,7 @@ impl FieldContext<'_> {
                 Err(fault) => last = Some(fault),
             }
         }
-        // Few values are left: all of them are tried, from a drawn one on.
+        // Few values are left, so it tries all of them from a drawn one on.
         if let Some(taken) = taken
             && let Some(all) = making.all(&plan.maker)
         {
@@ -105,7 +106,7 @@ impl FieldContext<'_> {
         }
     }
 
-    /// One draw. The fault's message is empty when the value was good but taken.
+    /// Makes one draw. The message of the error is empty if the value was valid but taken.
     pub(super) fn once(
         &self,
         making: &mut Making<'_>,
@@ -116,7 +117,7 @@ impl FieldContext<'_> {
         if !self.present(making, false) && attempt > TRIES {
             return Ok(missing(field));
         }
-        // An address has variants of its own; only when those are used up does it go to another person.
+        // An address varies for the same person. After eight variants, another person is drawn.
         if attempt > 0 && (attempt > 8 || !varies_alone(&plan.maker)) {
             making.cast.redraw(plan.group, attempt);
         }
@@ -140,7 +141,7 @@ impl FieldContext<'_> {
     }
 }
 
-/// How many different ones are possible, where that is known.
+/// Returns a note on the number of possible values, if it is known.
 pub(super) fn about(possible: u64, what: &str) -> String {
     if possible == u64::MAX {
         String::new()

@@ -1,4 +1,4 @@
-//! The fields of one resource while its records are made.
+//! Owns the fields of one resource while its records are made.
 
 use std::collections::HashSet;
 
@@ -11,23 +11,23 @@ use crate::model::Resource;
 use crate::value::Value;
 use diorama_format::Finding;
 
-/// Draws for a group of values that must be new together.
+/// Maximum number of draws for a group of values that must be unique together.
 const GROUP_TRIES: u32 = 2_000;
 
-/// The uniqueness of one resource's values so far.
+/// The unique values of one resource so far.
 pub(super) struct Taken {
     pub(super) fields: Vec<Option<HashSet<Value>>>,
     pub(super) groups: Vec<HashSet<Vec<Value>>>,
 }
 
-/// The fields of a resource, and what their values are drawn from.
+/// The fields of a resource, and the streams from which their values are drawn.
 pub(super) struct Fields<'a> {
     pub(super) resource: &'a Resource,
     pub(super) plan: &'a ResourcePlan,
     pub(super) values: Vec<Streams>,
     pub(super) presence: Vec<Streams>,
     pub(super) deals: Vec<Streams>,
-    /// How many records the resource gets.
+    /// Number of records of the resource.
     pub(super) size: usize,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Draws fields again until each group of values that must be new together is; those that are fixed stay.
+    /// Draws fields again until each group of `unique_together` is unique. Fixed fields stay.
     pub(super) fn draw_groups_again(
         &self,
         making: &mut Making<'_>,

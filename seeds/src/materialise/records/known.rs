@@ -1,11 +1,12 @@
-//! Records by key, and given ones by display value, so that a reference finds the one that it means without a scan.
+//! Owns the index of records by key, and of given records by display value, so that references are resolved
+//! without a scan.
 
 use std::collections::{HashMap, HashSet};
 
 use super::super::plan::Given;
 use crate::value::Value;
 
-/// The given value of a field; none where it is a reference that is still to be resolved.
+/// Returns the given value of a field, or none if it is an unresolved reference.
 pub(super) fn given_value(row: &[(usize, Given)], field: usize) -> Option<&Value> {
     row.iter().find_map(|(given, value)| match value {
         Given::Value(value) if *given == field => Some(value),
@@ -13,25 +14,25 @@ pub(super) fn given_value(row: &[(usize, Given)], field: usize) -> Option<&Value
     })
 }
 
-/// The records of one resource that given references may mean; filled when the first of them is looked up.
+/// The possible targets of given references in one resource. The first look-up fills it.
 #[derive(Default)]
 pub(super) struct Known {
     keys: HashSet<Value>,
-    /// How many of the resource's keys are in `keys`.
+    /// Number of the resource's keys that are in `keys`.
     counted: usize,
-    /// By display value, the numbers of given records.
+    /// Numbers of given records, by display value.
     given: Option<HashMap<String, Vec<usize>>>,
 }
 
 impl Known {
-    /// Returns true for the key of a record. `keys` only grows between two calls.
+    /// Returns true for the key of a record. `keys` must only grow between two calls.
     pub(super) fn has_key(&mut self, keys: &[Value], key: &Value) -> bool {
         self.keys.extend(keys.iter().skip(self.counted).cloned());
         self.counted = keys.len();
         self.keys.contains(key)
     }
 
-    /// The numbers of the given records that are called so.
+    /// Returns the numbers of the given records with this display value.
     pub(super) fn given(&mut self, rows: &[Vec<(usize, Given)>], display: usize, name: &str) -> &[usize] {
         let by_name = self.given.get_or_insert_with(|| {
             let mut found: HashMap<String, Vec<usize>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! Given references: each is the key of a record, or the display value of one.
+//! Owns the resolution of given references, each a key or a display value of a record.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::value::Value;
 use diorama_format::Finding;
 
 impl Run<'_> {
-    /// A given value; `None` where a reference names a record that is not made yet.
+    /// Returns a given value, or `None` if a reference names a record that is not made yet.
     pub(super) fn given(
         &self,
         index: usize,
@@ -42,7 +42,7 @@ impl Run<'_> {
         }
     }
 
-    /// The key that a given reference means: itself, or that of the record with this display value.
+    /// Returns the key of a given reference, which is the key itself or a display value.
     fn referred(
         &self,
         target: usize,
@@ -65,7 +65,8 @@ impl Run<'_> {
         let mut found: Vec<&Value> = Vec::new();
         if let Some(display) = resource.display {
             if done.is_empty() {
-                // Not made yet: only given records can be found, by the order of keys, which those have already.
+                // The target is not made yet, so only given records can be found. They already have keys, by
+                // whose order they are found.
                 let given = known[target].given(&plan.given, display.index(), &shown);
                 found.extend(given.iter().filter_map(|n| self.keys[target].get(*n)));
                 if found.is_empty() && self.size(target) > 0 {
@@ -94,7 +95,7 @@ impl Run<'_> {
         }
     }
 
-    /// Resolves what could not be resolved while its target was not made: the last step, as nothing is made from it.
+    /// Resolves the remaining references. It is the last step, because no value is made from them.
     pub(super) fn resolve_later(&mut self) -> Result<(), Finding> {
         for (index, key, field, given) in std::mem::take(&mut self.later) {
             let (resource, plan) = self.parts(index);

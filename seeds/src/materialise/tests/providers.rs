@@ -1,4 +1,4 @@
-//! Providers of made-up values.
+//! Owns the tests of the providers.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! APIs: names, routes, parameters; behaviour and reply are in their own files.
+//! Owns the compilation of APIs: names, routes and parameters. Other files compile behaviour and reply.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,10 +21,10 @@ use crate::schema::{KeyKind, Schema, Type};
 use crate::value::{Str, Zone, nfc};
 use diorama_format::path::Path;
 
-/// The search API that every session has beside its world's own.
+/// Name of the search API that each session has besides the world's own.
 const RESERVED_NAME: &str = "ToolSearcher";
 
-/// Makes the APIs of all domains.
+/// Compiles the APIs of all domains.
 pub(super) fn compile(
     parts: &[Part<'_>],
     names: &Names<'_>,
@@ -68,7 +68,7 @@ pub(super) fn compile(
             api.security = super::security::needs(doc, domain, &path, findings);
             api.errors = super::errors::schemas(doc, &path, findings);
             for parameter in &mut api.parameters {
-                // A body's own `name` is another thing than a path's key of that name.
+                // The `name` of a body is not the key of the same name in a path.
                 let is_own = parameter.place == Place::Body
                     && contract::key_name(&parameter.name).is_none_or(|(stem, _)| stem.is_empty());
                 parameter.told = !is_own && domain.list_told().any(|(name, _)| *name == parameter.name);
@@ -98,13 +98,13 @@ pub(super) struct Shared<'a> {
     pub(super) zone: &'a Zone,
     pub(super) domain: DomainId,
     pub(super) auth: Option<&'a Auth>,
-    /// The states of each resource.
+    /// States of each resource.
     pub(super) states: &'a [Option<&'a StatesDoc>],
     /// The part of the document that describes the domain.
     pub(super) part: &'a Part<'a>,
 }
 
-/// One API while its behaviour and reply are made.
+/// An API during its compilation.
 pub(super) struct Builder<'a> {
     pub(super) shared: &'a Shared<'a>,
     pub(super) doc: &'a ApiDoc,
@@ -178,7 +178,7 @@ fn api(
     }
 }
 
-/// The parameters that the path names.
+/// Returns the parameters that the path names.
 fn path_parameters<'d>(doc: &'d ApiDoc, path: &Path<'_>, findings: &mut Findings) -> Vec<&'d str> {
     let here = path.name("path");
     let Some(segments) = path::segments(&doc.path) else {
@@ -268,7 +268,7 @@ fn parameter(
     findings: &mut Findings,
 ) -> Parameter {
     let schema = types.schema(doc, path, findings);
-    // The schema has reported a `like` that leads nowhere.
+    // The schema has already reported an unknown `like`.
     let like = doc.like.as_ref().and_then(|like| types.like(like, path, &mut Findings::default()));
     let field = like.and_then(|(resource, field)| Some(types.resources?.get(resource.index())?.field(field)));
     let only_in_fields = [
@@ -313,7 +313,7 @@ fn parameter(
     }
 }
 
-/// The synonyms that `like` takes over, for the values that the parameter has.
+/// Returns the synonyms from `like` for the values that the parameter has.
 fn kept_synonyms(field: Option<&crate::model::Field>, schema: &Schema) -> IndexMap<Str, Vec<Str>> {
     let Some(field) = field else { return IndexMap::new() };
     let known: HashSet<&Str> = match &schema.kind {
@@ -332,7 +332,7 @@ fn kept_synonyms(field: Option<&crate::model::Field>, schema: &Schema) -> IndexM
         .collect()
 }
 
-/// The parameter that carries the token: the one of that name, or a new one at the end.
+/// Returns the parameter that carries the token: the one with this name, or a new one at the end.
 fn token(auth: &Auth, parameters: &mut Vec<Parameter>) -> ParameterId {
     if let Some(declared) = parameters.iter().position(|parameter| parameter.name == auth.parameter) {
         return ParameterId(declared as u16);
@@ -356,7 +356,8 @@ fn token(auth: &Auth, parameters: &mut Vec<Parameter>) -> ParameterId {
     ParameterId((parameters.len() - 1) as u16)
 }
 
-/// The field a parameter is about, where `like` does not say it: by its filter, its name, or what it refers to.
+/// Finds the field that a parameter represents if `like` does not name it: by its filter, its name, or its
+/// reference.
 fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>) {
     let behaviour = &doc.behaviour;
     let named = behaviour.resource().or(behaviour.aggregate.as_ref()).map(String::as_str);
@@ -368,7 +369,7 @@ fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>)
         let of_about = |name: &str| {
             let resource = about?;
             let fields = shared.resources.get(resource.index())?;
-            // A member of another case is the field all the same: `FriendlyName` and `friendly_name`.
+            // A member in another case is the same field: `FriendlyName` and `friendly_name`.
             let same = || {
                 fields.fields.iter().position(|field| contract::plain(&field.name) == contract::plain(name))
             };
@@ -405,7 +406,7 @@ impl<'a> Builder<'a> {
         &self.shared.resources[id.index()]
     }
 
-    /// The resource of a name, or a finding.
+    /// Returns the resource with this name, or reports a finding.
     pub(super) fn find_resource(&mut self, name: &str, path: &Path<'_>) -> Option<ResourceId> {
         let found = self.shared.names.resource(self.shared.domain, name);
         if found.is_none() {
@@ -416,7 +417,7 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// The field of a name, or a finding.
+    /// Returns the field with this name, or reports a finding.
     pub(super) fn find_field(
         &mut self,
         resource: ResourceId,
@@ -433,7 +434,7 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// The parameter of a name, or a finding.
+    /// Returns the parameter with this name, or reports a finding.
     pub(super) fn find_parameter(&mut self, name: &str, path: &Path<'_>) -> Option<ParameterId> {
         let found = self.parameter_named(name);
         if found.is_none() {
@@ -456,7 +457,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Stands in for a behaviour with errors.
+/// Returns a placeholder for a behaviour with errors.
 pub(super) fn nothing() -> Behaviour {
     Behaviour {
         kind: crate::model::BehaviourKind::Action { target: None },

@@ -1,4 +1,4 @@
-//! Behaviours: the kind, its options, bindings and checks.
+//! Owns the compilation of behaviours: the kind, its options, bindings and checks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,18 +18,18 @@ use diorama_format::path::Path;
 pub(super) enum Shown {
     /// One record, which is `record` in the reply's expressions.
     One(ResourceId),
-    /// Records in a list; `record` of `with` is the holder of a list of members, or there is none.
+    /// Records in a list. If they are members of a holder, `record` in `with` is the holder.
     Many(ResourceId, Option<ResourceId>),
     /// Groups of an aggregate.
     Groups,
     /// No record.
     Nothing,
-    /// The behaviour could not be made, so nothing more can be found in the reply.
+    /// Unknown, because the behaviour has errors. The reply is then not checked further.
     Unknown,
 }
 
 impl Builder<'_> {
-    /// The behaviour, and what its reply can show.
+    /// Returns the behaviour, and the records that its reply can show.
     pub(super) fn behaviour(&mut self) -> (Behaviour, Shown) {
         let path = self.path;
         let here = path.name("behaviour");
@@ -58,7 +58,7 @@ impl Builder<'_> {
             },
         };
         let resource = target.map(|(resource, _)| resource);
-        // The key is evaluated before the record is there, so `record` is not in sight.
+        // The key is evaluated before the record is known, so `record` is not in scope.
         let key = match (kind, resource) {
             (Kind::Get | Kind::Replace | Kind::Patch | Kind::Delete | Kind::Action, Some(resource))
             | (Kind::Members | Kind::AddMembers | Kind::RemoveMembers, Some(resource)) => {
@@ -114,7 +114,7 @@ impl Builder<'_> {
         (Behaviour { kind, bindings, require, rules, confirms, also, keep, upsert, each }, shown)
     }
 
-    /// The list that several records are made of, and what it takes the place of.
+    /// Returns the list from which several records are made, and the records that it replaces.
     fn each(&mut self, resource: ResourceId, here: &Path<'_>) -> Option<Each> {
         let doc = &self.doc.behaviour;
         let parameter = self.find_parameter(doc.each.as_ref()?, &here.name("each"))?;
@@ -179,7 +179,8 @@ impl Builder<'_> {
         })
     }
 
-    /// The key expression: as written, or the parameter that references the resource or is named like its key.
+    /// Returns the key expression: the written one, or the parameter that references the resource or has the
+    /// name of its key.
     fn key(&mut self, id: ResourceId, written: Option<&str>, here: &Path<'_>) -> Option<Expr> {
         let resource = self.resource(id);
         if let Some(source) = written {
@@ -230,8 +231,8 @@ impl Builder<'_> {
         Some(key)
     }
 
-    /// `let` names, in an order in which each comes after those it uses, so that the order of keys in the
-    /// document means nothing.
+    /// Returns the `let` names, each after those that it uses, so that the order of keys in the document has
+    /// no meaning.
     fn bindings(&mut self, here: &Path<'_>) -> Vec<(Slot, Expr)> {
         let doc = &self.doc.behaviour.bindings;
         let section = here.name("let");
@@ -249,7 +250,7 @@ impl Builder<'_> {
             let ready = |name: &&&str| {
                 uses.get(**name).is_none_or(|used| used.iter().all(|name| order.contains(name)))
             };
-            // In a circle the first is taken, and the expression that uses the other is the finding.
+            // In a cycle, the first name is taken. The expression that uses the other name causes a finding.
             let Some(next) = waiting.iter().find(ready).or(waiting.first()) else { break };
             order.push(next);
         }
@@ -294,7 +295,8 @@ impl Builder<'_> {
         checks
     }
 
-    /// Field values of create, replace and patch: parameters named like fields, then `set`.
+    /// Returns the field values of create, replace and patch: parameters with the names of fields, then
+    /// `set`.
     fn setters(
         &mut self,
         kind: Kind,
@@ -312,7 +314,7 @@ impl Builder<'_> {
         };
         let parameters_path = self.path;
         let parameters_path = parameters_path.name("parameters");
-        // A behaviour that keeps the body gives fields what fits them when it is called.
+        // A behaviour that stores the body assigns the fitting members to fields at each call.
         let by_name = if self.doc.behaviour.keep.is_some() { &[] } else { self.parameters };
         for (index, parameter) in by_name.iter().enumerate() {
             let position = ParameterId(index as u16);
@@ -340,7 +342,7 @@ impl Builder<'_> {
             let expr = self.value(source, &resource.field(field).schema, &path);
             set.push((field, Setter::Expr(expr)));
         }
-        // Field order, so that the order of keys in the document means nothing.
+        // The order of fields replaces that of keys in the document, which has no meaning.
         set.sort_by_key(|(field, _)| *field);
         set
     }
@@ -357,7 +359,7 @@ impl Builder<'_> {
             .collect()
     }
 
-    /// Replies hold values, not records and not bare durations.
+    /// Checks that a reply holds values, not records or durations.
     pub(super) fn check_output(&mut self, expr: &Expr, path: &Path<'_>) {
         let problem = match &expr.kind {
             ExprType::Record(_) => {

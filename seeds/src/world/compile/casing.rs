@@ -1,4 +1,5 @@
-//! The names of an API as callers see them: the last step, when all that goes by the world's own names is made.
+//! Owns the casing of an API's names for callers. It is the last step, because all others use the world's own
+//! names.
 
 use super::super::findings::Findings;
 use diorama_format::path::Path;
@@ -8,7 +9,7 @@ use crate::casing::Casing;
 use crate::model::{Api, BehaviourKind, Member, Shape, Source};
 use crate::value::{Str, nfc};
 
-/// Writes the names of an API's parameters and of its reply's members. A contract has names of its own.
+/// Changes the names of an API's parameters and of its reply's members. A contract has names of its own.
 pub(super) fn apply(casing: Casing, api: &mut Api, path: &Path<'_>, findings: &mut Findings) {
     if casing.is_written() {
         return;
@@ -58,7 +59,7 @@ pub(super) fn apply(casing: Casing, api: &mut Api, path: &Path<'_>, findings: &m
     reply.with.iter_mut().for_each(|(name, _)| write(casing, name));
 }
 
-/// Refuses members of one object that the casing writes alike, as it does `starts_at` and `startsAt`.
+/// Rejects members of one object that become equal, such as `starts_at` and `startsAt`.
 fn check_members(casing: Casing, list: &[Member], beside: &[&Str], path: &Path<'_>, findings: &mut Findings) {
     let names = list.iter().map(|member| &member.name);
     check_distinct(casing, names.chain(beside.iter().copied()), path, findings);
@@ -85,7 +86,7 @@ fn check_members(casing: Casing, list: &[Member], beside: &[&Str], path: &Path<'
     }
 }
 
-/// Refuses different names that the casing writes alike.
+/// Rejects different names that become equal.
 fn check_distinct<'n>(
     casing: Casing,
     names: impl Iterator<Item = &'n Str>,

@@ -1,4 +1,4 @@
-//! Contracts of bodies.
+//! Owns the compilation of contracts.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::doc::ApiDoc;
 use crate::model::{Parameter, ParameterId};
 use diorama_format::path::Path;
 
-/// The schemas of a domain.
+/// Returns the schemas of a domain.
 pub(super) fn schemas(part: &Part<'_>) -> Arc<Schemas> {
     let schemas = part.head.into_iter().flat_map(|head| &head.schemas);
     let schemas: Map<String, Json> = schemas.map(|(name, schema)| (name.clone(), schema.clone())).collect();
     Arc::new(Schemas::new(schemas))
 }
 
-/// The contract of an API.
+/// Returns the contract of an API.
 pub(super) fn contract(
     doc: &ApiDoc,
     parameters: &[Parameter],

@@ -1,4 +1,4 @@
-//! Names that a resource defines for expressions over its records.
+//! Owns the names that a resource defines for expressions over its records.
 
 use super::super::findings::Findings;
 use super::{Part, is_expression_name};
@@ -8,7 +8,7 @@ use crate::model::{Define, Field, Resource, ResourceId};
 use crate::value::{Zone, nfc};
 use diorama_format::path::Path;
 
-/// Reads the definitions of a resource; their expressions are checked once all resources are known.
+/// Parses the definitions of a resource. Their expressions are checked after all resources are known.
 pub(super) fn read(
     doc: &ResourceDoc,
     fields: &[Field],
@@ -36,7 +36,7 @@ pub(super) fn read(
     defines
 }
 
-/// `free_at(at, seats)`: the name and its parameters.
+/// Splits `free_at(at, seats)` into the name and its parameters.
 fn split(written: &str, source: &str) -> Option<Define> {
     let (name, parameters) = match written.split_once('(') {
         Some((name, rest)) => {
@@ -53,7 +53,7 @@ fn split(written: &str, source: &str) -> Option<Define> {
     good.then(|| Define { name: nfc(name), parameters, source: nfc(source) })
 }
 
-/// Checks each definition by itself: it sees its record and the records of its domain, and nothing of an API.
+/// Checks each definition alone. It sees its record and the records of its domain, but no part of an API.
 pub(super) fn check(parts: &[Part<'_>], resources: &[Resource], zone: &Zone, findings: &mut Findings) {
     for (index, resource) in resources.iter().enumerate() {
         let Some(part) = parts.get(resource.domain.index()) else { continue };
@@ -72,7 +72,7 @@ pub(super) fn check(parts: &[Part<'_>], resources: &[Resource], zone: &Zone, fin
                     findings.error(at, error.message, "rename the parameter");
                 }
             }
-            // What the types of parameters decide is checked where the name is used.
+            // If the result depends on the types of parameters, each use is checked instead.
             let checked = match define.parameters.is_empty() {
                 true => expr::compile(&define.source, &mut scope).map(drop),
                 false => expr::check_syntax(&define.source),

@@ -1,4 +1,4 @@
-//! Changes of records: keys, the fields that a new record must have, and the effects of actions.
+//! Owns the check of record changes: keys, the required fields of new records, and the effects of actions.
 
 use super::api::{Builder, key_kind};
 use crate::doc::EffectDoc;
@@ -8,7 +8,7 @@ use crate::schema::KeyKind;
 use diorama_format::path::Path;
 
 impl Builder<'_> {
-    /// A key expression must give a key of this resource.
+    /// Checks that a key expression gives a key of this resource.
     pub(super) fn check_key(&mut self, id: ResourceId, key: &Expr, path: &Path<'_>) {
         let resource = self.resource(id);
         let fits = match &key.kind {
@@ -25,10 +25,10 @@ impl Builder<'_> {
         }
     }
 
-    /// A create must give every field that has to have a value.
+    /// Checks that a create sets all required fields.
     pub(super) fn check_complete(&mut self, id: ResourceId, set: &[(FieldId, Setter)], here: &Path<'_>) {
         let resource = self.resource(id);
-        // In APIs of signed-in users the owner field is filled by the world.
+        // In APIs of signed-in users, the world sets the owner field.
         let owner = resource.owner.filter(|_| self.doc.auth);
         for (index, field) in resource.fields.iter().enumerate() {
             let position = FieldId(index as u16);

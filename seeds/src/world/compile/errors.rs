@@ -1,4 +1,4 @@
-//! Declared error bodies.
+//! Owns the compilation of declared error bodies.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::doc::ApiDoc;
 use crate::world::findings::Findings;
 use diorama_format::path::Path;
 
-/// The schemas of an API's error bodies.
+/// Returns the schemas of an API's error bodies.
 pub(super) fn schemas(
     doc: &ApiDoc,
     path: &Path<'_>,

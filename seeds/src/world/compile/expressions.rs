@@ -1,4 +1,5 @@
-//! The expressions of an API, compiled in its scope. One that is wrong is reported, and a placeholder takes its place.
+//! Owns the compilation of an API's expressions in its scope. It reports an invalid expression and uses a
+//! placeholder.
 
 use super::api::Builder;
 use crate::expr::{self, Expr, ExprType, Node};
@@ -7,19 +8,19 @@ use crate::value::{Str, Value};
 use diorama_format::path::Path;
 
 impl Builder<'_> {
-    /// An expression of any type.
+    /// Compiles an expression of any type.
     pub(super) fn expression(&mut self, source: &str, path: &Path<'_>) -> Expr {
         let result = expr::compile(source, &mut self.scope);
         self.or_placeholder(result, source, path)
     }
 
-    /// A boolean expression.
+    /// Compiles a boolean expression.
     pub(super) fn condition(&mut self, source: &str, path: &Path<'_>) -> Expr {
         let result = expr::compile_condition(source, &mut self.scope);
         self.or_placeholder(result, source, path)
     }
 
-    /// An expression for a field's new value.
+    /// Compiles an expression for a field's new value.
     pub(super) fn value(&mut self, source: &str, schema: &Schema, path: &Path<'_>) -> Expr {
         let result = expr::compile_value(source, &mut self.scope, schema);
         self.or_placeholder(result, source, path)
@@ -33,13 +34,13 @@ impl Builder<'_> {
     ) -> Expr {
         result.unwrap_or_else(|error| {
             self.findings.expression(path, &error);
-            // Never runs: a world with findings is not handed out.
+            // The placeholder never runs, because a world with findings is not returned.
             plain(Node::Literal(Value::Null), ExprType::Any, source)
         })
     }
 }
 
-/// An expression made here, not from a text of the document.
+/// Makes an expression that has no text in the document.
 pub(super) fn plain(node: Node, kind: ExprType, source: &str) -> Expr {
     Expr { node, kind, slots: expr::Slot::FIRST_FREE, source: Str::from(source), index: None }
 }

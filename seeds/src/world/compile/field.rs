@@ -1,4 +1,4 @@
-//! Types: from a field's description to its schema.
+//! Owns the compilation of a field's description into its schema.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,27 +14,27 @@ use crate::schema::{KeyKind, ObjectField, Pattern, Schema, Type};
 use crate::value::{Str, Value, Zone, nfc};
 use diorama_format::path::Path;
 
-/// Types inside each other above this depth are refused.
+/// Maximum nesting of types.
 const MAX_DEPTH: u32 = 16;
 
-/// Names, keys and resources that types may refer to.
+/// Names, keys and resources to which types may refer.
 pub(super) struct Types<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) domain: DomainId,
     pub(super) zone: &'a Zone,
-    /// The key type of every resource.
+    /// Key type of each resource.
     pub(super) keys: &'a [KeyKind],
-    /// For `like`: the resources with their fields. `None` while they are being made.
+    /// Resources with their fields, for `like`. `None` while they are being compiled.
     pub(super) resources: Option<&'a [Resource]>,
 }
 
 impl Types<'_> {
-    /// The schema that a field or parameter describes. After a finding it is one that accepts anything.
+    /// Returns the schema of a field or parameter. After a finding it accepts any value.
     pub(super) fn schema(&self, doc: &FieldDoc, path: &Path<'_>, findings: &mut Findings) -> Schema {
         self.schema_at(doc, path, findings, 0)
     }
 
-    /// The field that `like` names.
+    /// Returns the field that `like` names.
     pub(super) fn like(
         &self,
         like: &str,
@@ -78,7 +78,7 @@ impl Types<'_> {
             None => Schema::of(self.kind(doc, path, findings, depth)),
         };
         if matches!(schema.kind, Type::Any) && findings.errors() > before {
-            // The limits of a type that could not be read would only be findings that follow from the first.
+            // Findings about the limits of an invalid type would only repeat the first.
             return schema;
         }
         self.limit(doc, &mut schema, path, findings);
@@ -98,7 +98,7 @@ impl Types<'_> {
         schema
     }
 
-    /// The type of the field that `like` names. The key of a resource becomes a reference to it.
+    /// Returns the type of the field that `like` names. The key of a resource becomes a reference to it.
     fn base_of_like(&self, doc: &FieldDoc, like: &str, path: &Path<'_>, findings: &mut Findings) -> Schema {
         let given = [
             ("type", doc.kind.is_some()),
@@ -338,7 +338,7 @@ impl Types<'_> {
         }
     }
 
-    /// The typed default of a field or parameter.
+    /// Returns the typed default of a field or parameter.
     pub(super) fn default(
         &self,
         doc: &FieldDoc,
@@ -357,7 +357,7 @@ impl Types<'_> {
     }
 }
 
-/// Synonyms of an enum's values, checked against the enum.
+/// Returns the synonyms of an enum's values, checked against the enum.
 pub(super) fn synonyms(
     doc: &FieldDoc,
     schema: &Schema,
@@ -392,7 +392,7 @@ pub(super) fn synonyms(
         .collect()
 }
 
-/// True when an argument of one schema can be stored in a field of another. Limits are checked at the call.
+/// Returns true if a field with one schema can store an argument with another. The call checks the limits.
 pub(super) fn assignable(from: &Schema, to: &Schema) -> bool {
     match (&from.kind, &to.kind) {
         (_, Type::Any)

@@ -1,4 +1,4 @@
-//! A domain's policy: the expression of each rule, and the sentences that say the same.
+//! Owns the compilation of a domain's policy: the expression of each rule, and the equivalent sentences.
 
 use super::super::findings::Findings;
 use super::api::Builder;
@@ -12,25 +12,26 @@ use crate::task::RefusalClass;
 use crate::value::{Instant, Str, Zone, nfc};
 use diorama_format::path::Path;
 
-/// The status with which the shadow of a world refuses a call that breaks a rule.
+/// HTTP status with which [`World::shadow`](crate::model::World::shadow) refuses a call that breaks a rule.
 const FORBIDDEN: u16 = 403;
-/// Rules of a domain, at most.
+/// Maximum number of rules of a domain.
 const MAX_RULES: usize = 64;
 /// The last hour of a day.
 const MAX_HOUR: i64 = 23;
 
-/// What a rule asks, as an expression and in words. `{}` stands for the act, `{^}` for the act at the start of a sentence.
+/// Meaning of a rule, as an expression and in words. `{}` stands for the action, `{^}` for the action at the
+/// start of a sentence.
 struct Meaning {
-    /// The name of the shape, as the document has it.
+    /// Name of the rule's shape in the document.
     shape: &'static str,
-    /// None where the log of a conversation settles it and no record.
+    /// None if the log of a conversation decides the rule rather than a record.
     condition: Option<String>,
     wordings: [String; 3],
-    /// Cases near the rule's number: what is given, and the condition with it.
+    /// Cases near the rule's number: a description, and the condition for it.
     cases: Vec<(String, String)>,
 }
 
-/// What the examples of rules are evaluated with.
+/// Time and zone with which the examples of rules are evaluated.
 #[derive(Clone, Copy)]
 pub(super) struct Moment<'a> {
     pub(super) clock: Instant,
@@ -38,7 +39,7 @@ pub(super) struct Moment<'a> {
 }
 
 impl Builder<'_> {
-    /// The rules of the domain's policy that govern the API.
+    /// Returns the rules of the domain's policy that govern the API.
     pub(super) fn rules(&mut self) -> Vec<Require> {
         let Some(house) = self.shared.part.house() else { return Vec::new() };
         let root = self.shared.part.path();
@@ -50,7 +51,7 @@ impl Builder<'_> {
             if !rule.calls.contains(&self.doc.name) {
                 continue;
             }
-            // What cannot be read is reported once, for the domain.
+            // An invalid rule is reported once, for the domain.
             let Some(meaning) = meaning(rule, house) else { continue };
             let Some(condition) = meaning.condition else { continue };
             let here = list.index(position);
@@ -66,7 +67,7 @@ impl Builder<'_> {
         rules
     }
 
-    /// The rules of the domain's policy by which the user must have said yes to a call of the API.
+    /// Returns the rules of the domain's policy that require the user's consent to a call of the API.
     pub(super) fn confirms(&mut self) -> Vec<Confirm> {
         let Some(house) = self.shared.part.house() else { return Vec::new() };
         let root = self.shared.part.path();
@@ -93,7 +94,7 @@ impl Builder<'_> {
         confirms
     }
 
-    /// The conditions under which a rule does not govern a call: that of `when` is first.
+    /// Returns the conditions under which a rule does not govern a call. The condition of `when` is first.
     fn exemptions(&mut self, rule: &RuleDoc, here: &Path<'_>) -> Vec<String> {
         let mut found = Vec::new();
         if let Some(when) = &rule.when {
@@ -108,7 +109,7 @@ impl Builder<'_> {
     }
 }
 
-/// Checks the policy of a domain, and gives its rules as people read them.
+/// Checks the policy of a domain, and returns its rules in words.
 pub(super) fn compile(part: &Part<'_>, moment: Moment<'_>, findings: &mut Findings) -> Vec<HouseRule> {
     let Some(house) = part.house() else { return Vec::new() };
     let root = part.path();
@@ -174,7 +175,7 @@ pub(super) fn compile(part: &Part<'_>, moment: Moment<'_>, findings: &mut Findin
     rules
 }
 
-/// The numbers that a rule names, each with its shape.
+/// Returns the numbers of a rule, each with its shape.
 fn amounts(rule: &RuleDoc) -> Vec<(&'static str, &AmountDoc)> {
     let mut found = Vec::new();
     if let Some(notice) = &rule.notice {
@@ -186,7 +187,8 @@ fn amounts(rule: &RuleDoc) -> Vec<(&'static str, &AmountDoc)> {
     found
 }
 
-/// The one meaning of a rule; none where its shape is missing, lacks a part or is not the only one.
+/// Returns the meaning of a rule. Returns none if its shape is missing, is incomplete, or is not the only
+/// one.
 fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
     let number = |amount: &AmountDoc| match amount {
         AmountDoc::Number(number) => Some(*number),
@@ -355,7 +357,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
     only.filter(|_| found.next().is_none())
 }
 
-/// The wordings of a rule, each with its exceptions.
+/// Returns the wordings of a rule, each with its exceptions.
 fn sentences(rule: &RuleDoc, meaning: &Meaning) -> Vec<Str> {
     let clauses: Vec<&str> = rule.unless.iter().map(|exception| &*exception.clause).collect();
     let clauses = clauses.join(", or if ");
@@ -374,7 +376,7 @@ fn sentences(rule: &RuleDoc, meaning: &Meaning) -> Vec<Str> {
     filled.collect()
 }
 
-/// The cases of a rule with the verdicts that its expression gives.
+/// Returns the cases of a rule with the verdicts of its expression.
 fn examples(rule: &RuleDoc, meaning: &Meaning, moment: Moment<'_>) -> Vec<Str> {
     let Moment { clock, zone } = moment;
     let budget = Budget::default();
@@ -391,7 +393,7 @@ fn examples(rule: &RuleDoc, meaning: &Meaning, moment: Moment<'_>) -> Vec<Str> {
     meaning.cases.iter().filter_map(example).collect()
 }
 
-/// A number with its noun: `1 hour`, `24 hours`.
+/// Returns a number with its noun: `1 hour`, `24 hours`.
 fn counted(number: i64, plural: &str) -> String {
     if number != 1 {
         return format!("{number} {plural}");

@@ -1,4 +1,5 @@
-//! Units and currencies of what an API replies, told at the end of its description: numbers in JSON have none.
+//! Owns the sentence on units and currencies at the end of an API's description, because JSON numbers have
+//! none.
 
 use crate::english::{enumerate, split_identifier};
 use crate::expr::units;
@@ -6,7 +7,8 @@ use crate::model::{BehaviourKind, FieldId, Measure, Member, Reply, Resource, Res
 use crate::schema::{Schema, Type};
 use crate::value::Str;
 
-/// A sentence with the units and currencies that neither the description nor the names of members tell; empty where there are none.
+/// Returns a sentence with the units and currencies that neither the description nor member names show. It is
+/// empty if there are none.
 pub(super) fn tell_units(
     description: &str,
     behaviour: &BehaviourKind,
@@ -41,7 +43,7 @@ pub(super) fn tell_units(
 
 struct Measured<'a> {
     resources: &'a [Resource],
-    /// By unit or currency, the names of what is measured in it, as people say them.
+    /// Names of members by unit or currency, in words.
     found: Vec<(Str, Vec<String>)>,
 }
 
@@ -75,7 +77,7 @@ impl Measured<'_> {
         };
         let Some(unit) = measure(&field.schema) else { return };
         let words = split_identifier(name);
-        // `distance_km` says it by itself, and so does `minutes` of what is in min.
+        // `distance_km` shows its unit, and `minutes` shows the unit `min`.
         let names_unit = |word: &String| {
             word.eq_ignore_ascii_case(unit) || units::convert(1.0, word, unit).is_some_and(|own| own == 1.0)
         };
@@ -91,7 +93,7 @@ impl Measured<'_> {
     }
 }
 
-/// The unit of a number, or the currency of an amount.
+/// Returns the unit of a number, or the currency of an amount.
 fn measure(schema: &Schema) -> Option<&Str> {
     match &schema.kind {
         Type::Decimal { currency: Some(currency), .. } => Some(currency),

@@ -1,10 +1,10 @@
-//! The kind of a behaviour, and the options that go with each kind. An option that does nothing is an error.
+//! Owns the kinds of behaviours, and the options of each kind. An option without effect is an error.
 
 use super::super::findings::Findings;
 use crate::doc::BehaviourDoc;
 use diorama_format::path::Path;
 
-/// The kind of a behaviour, before its names are resolved.
+/// The kind of a behaviour before its names are resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Get,
@@ -30,7 +30,7 @@ use Kind::{
 };
 
 impl Kind {
-    /// The key under which the document names the kind.
+    /// Returns the key of the kind in documents.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Get => "get",
@@ -52,7 +52,7 @@ impl Kind {
     }
 }
 
-/// The one kind of a behaviour, and what it names.
+/// Returns the kind of a behaviour, and the name that its key holds.
 pub(super) fn kind_of<'d>(
     doc: &'d BehaviourDoc,
     path: &Path<'_>,

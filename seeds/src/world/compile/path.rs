@@ -1,18 +1,19 @@
-//! Paths of APIs: segments, and the shapes by which routes are told apart.
+//! Owns the paths of APIs: their segments, and the shapes that distinguish routes.
 
 use indexmap::IndexMap;
 
 /// A piece of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text, still percent-encoded.
+    /// Text, which is still percent-encoded.
     Literal(&'a str),
-    /// A parameter's name.
+    /// Name of a parameter.
     Parameter(&'a str),
 }
 
-/// The segments of a path that begins with `/`, each text, a parameter, or both; `None` when one is empty, has two
-/// parameters with no text between them, or characters that do not stand in a path. The root path has none.
+/// Returns the segments of a path that begins with `/`. Each has text, parameters, or both. Returns `None` if
+/// a segment is empty, has adjacent parameters without text between them, or has invalid characters. The root
+/// path has no segments.
 pub fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
     let rest = path.strip_prefix('/')?;
     if rest.is_empty() {
@@ -21,14 +22,14 @@ pub fn segments(path: &str) -> Option<Vec<Vec<Piece<'_>>>> {
     rest.split('/').map(pieces).collect()
 }
 
-/// The pieces of one segment; `None` as in [`segments`].
+/// Returns the pieces of one segment, or `None` as in [`segments`].
 pub fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
     let mut pieces = Vec::new();
     let mut rest = segment;
     while !rest.is_empty() {
         if let Some(inner) = rest.strip_prefix('{') {
             let (name, after) = inner.split_once('}')?;
-            // Where one parameter ends and the next begins must be seen.
+            // Text must separate two parameters.
             if name.is_empty() || name.contains('{') || after.starts_with('{') {
                 return None;
             }
@@ -46,12 +47,12 @@ pub fn pieces(segment: &str) -> Option<Vec<Piece<'_>>> {
     (!pieces.is_empty()).then_some(pieces)
 }
 
-/// True when a segment has only characters that RFC 3986 allows in a path.
+/// Returns true if a segment has only characters that RFC 3986 allows in a path.
 pub(super) fn is_literal(segment: &str) -> bool {
     segment.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@%".contains(&byte))
 }
 
-/// The path with every parameter replaced by `{}`: two routes of one method and shape cannot be told apart.
+/// Returns the path with each parameter replaced by `{}`. Routes of the same method and shape are ambiguous.
 pub fn shape(base_path: &str, path: &str) -> String {
     let mut shape = base_path.to_owned();
     for segment in segments(path).unwrap_or_default() {
@@ -66,7 +67,8 @@ pub fn shape(base_path: &str, path: &str) -> String {
     shape
 }
 
-/// What chooses an API among those of one method and shape, in one order: two that are chosen by the same cannot be told apart.
+/// Returns the selectors of an API among those of one method and shape, in a fixed order. Equal selectors are
+/// ambiguous.
 pub fn choice(chosen_by: &IndexMap<String, String>) -> String {
     let mut pairs: Vec<String> = chosen_by.iter().map(|(name, value)| format!("{name}={value}")).collect();
     pairs.sort_unstable();

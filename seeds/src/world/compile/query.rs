@@ -1,4 +1,5 @@
-//! Which records a list, a search, an aggregate or a list of members shows, and in which order.
+//! Owns the compilation of queries: the records of a list, a search, an aggregate or a list of members, and
+//! their order.
 
 use super::api::Builder;
 use super::field::assignable;
@@ -13,14 +14,14 @@ use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
 use diorama_format::path::Path;
 
-/// Items on a page, where the document does not say.
+/// Default number of items on a page.
 const PAGE_SIZE: u32 = 20;
 
-/// Most items on a page.
+/// Maximum number of items on a page.
 const MAX_PAGE_SIZE: u32 = 1_000;
 
 impl Builder<'_> {
-    /// Filters, condition, order and paging over a resource.
+    /// Returns the filters, condition, order and paging of a query.
     pub(super) fn query(&mut self, resource: ResourceId, here: &Path<'_>) -> Query {
         let doc = &self.doc.behaviour;
         let filters = self.filters(resource, here);
@@ -44,9 +45,9 @@ impl Builder<'_> {
         Query { resource, filters, condition, sort, sort_parameter, page: self.page(here) }
     }
 
-    /// `field` or `-field`.
+    /// Parses `field` or `-field`.
     pub(super) fn sort(&mut self, resource: ResourceId, by: &str, path: &Path<'_>) -> Option<Sort> {
-        // A field whose own name begins with `-` does not exist: names in expressions could not say it.
+        // A field name cannot begin with `-`, because expressions could not use it.
         let (name, descending) = by.strip_prefix('-').map_or((by, false), |name| (name, true));
         let field = self.find_field(resource, name, path)?;
         if !is_ordered(&self.resource(resource).field(field).schema.kind) {
@@ -89,7 +90,7 @@ impl Builder<'_> {
                 &[]
             }
         };
-        // A parameter may only turn the order that there is.
+        // The parameter may only choose the direction of the existing order.
         if fields.is_empty() && !values.is_empty() && values.iter().all(|value| is_turn(value)) {
             return Some((id, Vec::new()));
         }
@@ -233,7 +234,8 @@ impl Builder<'_> {
         Some(FilterTest::Text(fields))
     }
 
-    /// Fields and parameters of a look-up; without `by`, the parameters named like fields.
+    /// Returns the fields and parameters of a look-up. Without `by`, these are the parameters with the names
+    /// of fields.
     pub(super) fn by(&mut self, resource: ResourceId, here: &Path<'_>) -> Vec<(FieldId, ParameterId)> {
         let path = here.name("by");
         let doc = &self.doc.behaviour.by;
@@ -276,7 +278,7 @@ impl Builder<'_> {
         by
     }
 
-    /// The resource whose keys a list field holds.
+    /// Returns the resource whose keys a list field holds.
     pub(super) fn member_of(
         &mut self,
         holder: ResourceId,
@@ -294,7 +296,7 @@ impl Builder<'_> {
         None
     }
 
-    /// The parameter with the member's key, or a list of keys.
+    /// Returns the parameter for the member's key, or for a list of keys.
     pub(super) fn member(
         &mut self,
         of: ResourceId,
@@ -404,7 +406,7 @@ fn is_ordered(kind: &Type) -> bool {
     !matches!(kind, Type::List(_) | Type::Object(_))
 }
 
-/// Checks that a field can be compared with an argument. The error says what to do.
+/// Checks that a field can be compared with an argument. The error describes the correction.
 fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(), &'static str> {
     let numeric =
         |schema: &Schema| matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
@@ -458,7 +460,7 @@ fn fits(comparison: Comparison, field: &Schema, argument: &Schema) -> Result<(),
     }
 }
 
-/// True when a value of a sort parameter is only a direction: `asc` or `desc`.
+/// Returns true if a value of a sort parameter is only a direction: `asc` or `desc`.
 fn is_turn(value: &str) -> bool {
     ["asc", "desc"].iter().any(|way| value.eq_ignore_ascii_case(way))
 }

@@ -1,6 +1,6 @@
-//! Records: typed, sorted by key, with their promises checked (keys, uniqueness, references).
+//! Owns the typing of records: it sorts them by key, and checks keys, uniqueness and references.
 //!
-//! Verification loads hundreds of worlds, so nothing here makes a path or a message unless there is an error.
+//! Verification loads hundreds of worlds, so this code makes paths and messages only for errors.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ use crate::schema::{Schema, Type};
 use crate::value::{Value, Zone};
 use diorama_format::path::Path;
 
-/// Most records that a document may ask for, of one resource.
+/// Maximum number of records of one resource that a document may request.
 const MAX_RECORDS: u32 = 1_000_000;
 
 type Row = IndexMap<String, Json>;
 
-/// Fills the resources' records in a materialised world; in a source world checks those that are given.
+/// Adds the records of a materialised world to its resources, or checks the given records of a source world.
 pub(super) fn compile(
     doc: &WorldDoc,
     parts: &[Part<'_>],
@@ -70,7 +70,7 @@ pub(super) fn compile(
     }
 }
 
-/// Types and sorts the records of one resource; returns where in the document each of them stands.
+/// Types and sorts the records of one resource. Returns their positions in the document.
 fn fill(
     resource: &mut Resource,
     doc: &ResourceDoc,
@@ -128,7 +128,7 @@ fn fill(
     order
 }
 
-/// One record. Fields that are left out take their default, or are absent.
+/// Types one record. A missing field takes its default, or is absent.
 fn record(
     resource: &Resource,
     row: &Row,
@@ -138,7 +138,7 @@ fn record(
 ) -> Option<Record> {
     let mut found = 0;
     let mut whole = true;
-    // Written documents have their fields in the declared order, so that the next one is nearly always at hand.
+    // Generated documents have fields in the declared order, so the next member is usually the right one.
     let mut next = 0;
     let mut values: Vec<Value> = Vec::with_capacity(resource.fields.len());
     for field in &resource.fields {
@@ -190,7 +190,7 @@ fn unknown_fields(resource: &Resource, row: &Row, path: &Path<'_>, findings: &mu
     }
 }
 
-/// Uniqueness and references of the records of one resource.
+/// Checks uniqueness and references of the records of one resource.
 fn check_promises(
     resources: &[Resource],
     id: ResourceId,
@@ -242,7 +242,7 @@ fn shown(value: &Value) -> String {
     value.to_text(&Zone::utc())
 }
 
-/// True when values of a schema can hold references.
+/// Returns true if values of a schema can hold references.
 fn refers(schema: &Schema) -> bool {
     match &schema.kind {
         Type::Reference { .. } => true,
@@ -252,7 +252,7 @@ fn refers(schema: &Schema) -> bool {
     }
 }
 
-/// The first reference inside a value to a record that does not exist.
+/// Returns the first reference in a value to a record that does not exist.
 fn broken<'v>(resources: &[Resource], schema: &Schema, value: &'v Value) -> Option<(ResourceId, &'v Value)> {
     match (&schema.kind, value) {
         (_, Value::Null | Value::Absent) => None,
@@ -273,7 +273,7 @@ fn broken<'v>(resources: &[Resource], schema: &Schema, value: &'v Value) -> Opti
     }
 }
 
-/// A source world's records and examples are given in part; what is given must have its type.
+/// Checks the given parts of a source world's records and examples. Each given value must have its type.
 fn check_source(
     resource: &Resource,
     doc: &ResourceDoc,
@@ -326,7 +326,7 @@ fn check_partial(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, f
     unknown_fields(resource, row, path, findings);
     for field in &resource.fields {
         let Some(json) = row.get(&*field.name) else { continue };
-        // A null where null is not allowed stands for an optional field's absence.
+        // A null that the type does not allow stands for the absence of an optional field.
         if json.is_null() && field.optional || is_for_the_plan(&field.schema, json) {
             continue;
         }
@@ -341,7 +341,7 @@ fn check_partial(resource: &Resource, row: &Row, zone: &Zone, path: &Path<'_>, f
     }
 }
 
-/// True for a value that is read when records are made: a reference by name, a date relative to
+/// Returns true for a value that is parsed when records are made: a reference by name, or a date relative to
 /// the clock.
 fn is_for_the_plan(schema: &Schema, json: &Json) -> bool {
     match (&schema.kind, json) {
@@ -354,7 +354,7 @@ fn is_for_the_plan(schema: &Schema, json: &Json) -> bool {
     }
 }
 
-/// `each` makes records for each record of a parent.
+/// Checks `each`, which makes records for each record of a parent.
 fn check_each(
     part: &Part<'_>,
     resources: &[Resource],

@@ -1,4 +1,4 @@
-//! Replies: what each record shows, and what stands around the records.
+//! Owns the compilation of replies: the members of each record, and the members around the records.
 
 use super::api::Builder;
 use super::behaviour::Shown;
@@ -14,11 +14,11 @@ use crate::schema::{Schema, Type};
 use crate::value::{Str, nfc};
 use diorama_format::path::Path;
 
-/// Embeddings inside each other above this depth are refused.
+/// Maximum nesting of embedded records.
 const MAX_DEPTH: u32 = 8;
 
 impl Builder<'_> {
-    /// The reply of a behaviour.
+    /// Returns the reply of a behaviour.
     pub(super) fn reply(&mut self, behaviour: &Behaviour, shown: &Shown) -> Reply {
         if *shown == Shown::Unknown {
             return unknown();
@@ -123,7 +123,7 @@ impl Builder<'_> {
         }
     }
 
-    /// True when the call changes a record. Its reply may then be empty.
+    /// Returns true if the call changes a record. Its reply may then be empty.
     fn writes(&self) -> bool {
         let doc = &self.doc.behaviour;
         let kinds = [
@@ -138,7 +138,7 @@ impl Builder<'_> {
         kinds.into_iter().any(Option::is_some)
     }
 
-    /// The paging members: those of the style, or those that the document names.
+    /// Returns the paging members: those of the style, or those that the document names.
     fn paging(&mut self, behaviour: &Behaviour, bare: bool, path: &Path<'_>) -> Vec<(PagingMember, Str)> {
         let query = match &behaviour.kind {
             BehaviourKind::List(query) | BehaviourKind::Members { query, .. } => query,
@@ -167,7 +167,7 @@ impl Builder<'_> {
         doc.iter().map(|(member, shown)| (*member, nfc(shown))).collect()
     }
 
-    /// Every field; what is secret is left out.
+    /// Returns all fields except secrets.
     fn every_field(&self, resource: ResourceId) -> Vec<Member> {
         let fields = (0..self.resource(resource).fields.len()).map(|index| FieldId(index as u16));
         fields
@@ -276,7 +276,7 @@ impl Builder<'_> {
                 let field = self.find_field(of, doc.follow.as_deref()?, &here)?;
                 let schema = &self.resource(of).field(field).schema;
                 let Some(target) = target_of(schema) else {
-                    // A type that could not be read has been reported at the field.
+                    // The field has already reported its invalid type.
                     if matches!(schema.kind, Type::Any) && self.findings.has_errors() {
                         return None;
                     }
@@ -347,7 +347,7 @@ impl Builder<'_> {
         Some(Source::Many(Box::new(Many { resource: other, by, condition, sort, limit: doc.limit, shape })))
     }
 
-    /// The members of an embedded record. Expressions inside see the record as `record`.
+    /// Returns the members of an embedded record. Expressions inside see it as `record`.
     fn shape(
         &mut self,
         of: ResourceId,
@@ -368,7 +368,7 @@ impl Builder<'_> {
     }
 }
 
-/// The reply of a behaviour that could not be made; never handed out.
+/// Returns a placeholder for the reply of a behaviour with errors. It is never returned to callers.
 fn unknown() -> Reply {
     let empty = || Str::from("");
     Reply {
@@ -383,7 +383,7 @@ fn unknown() -> Reply {
     }
 }
 
-/// The resource that a reference or a list of references points to.
+/// Returns the resource to which a reference or a list of references points.
 fn target_of(schema: &Schema) -> Option<ResourceId> {
     match &schema.kind {
         Type::Reference { resource, .. } => Some(*resource),

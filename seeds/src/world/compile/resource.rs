@@ -1,4 +1,4 @@
-//! Resources: fields, keys, display names, owners.
+//! Owns the compilation of resources: fields, keys, display names, owners.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use crate::value::{Str, Value, Zone, nfc};
 use crate::{english, keys, naming};
 use diorama_format::path::Path;
 
-/// Sparse integers of 5 to 7 digits, where the key field does not say otherwise.
+/// Default range of integer keys: sparse integers of 5 to 7 digits.
 const INTEGER_KEYS: (i64, i64) = (10_000, 9_999_999);
 
-/// Makes the resources of all domains, without records.
+/// Compiles the resources of all domains, without records.
 pub(super) fn compile(
     _doc: &WorldDoc,
     parts: &[Part<'_>],
@@ -56,8 +56,8 @@ pub(super) fn compile(
     resources
 }
 
-/// The type of a resource's key, also where the key is itself a reference (one record for each of another
-/// resource). A circle of such keys counts as integers and is found as an error later.
+/// Returns the type of a resource's key. The key may itself be a reference, with one record for each of
+/// another resource. A cycle of such keys counts as integers, and is reported later.
 fn key_kind(
     domain: DomainId,
     doc: &ResourceDoc,
@@ -166,7 +166,7 @@ fn resource(
     }
 }
 
-/// A key that `fields` does not declare.
+/// Makes the field of a key that `fields` does not declare.
 fn undeclared_key(name: &str, label: &str) -> Field {
     Field {
         name: nfc(name),
@@ -250,7 +250,7 @@ fn field(
     }
 }
 
-/// The name with spaces; a reference loses its `_id`, because people name what it points to.
+/// Returns the name with spaces. A reference loses its `_id`, because people name its target.
 pub(super) fn default_label(name: &str, schema: &Schema) -> String {
     let label = naming::label(name);
     match (&schema.kind, label.strip_suffix(" id")) {
@@ -303,7 +303,7 @@ fn key_format(doc: &ResourceDoc, schema: &Schema, path: &Path<'_>, findings: &mu
     }))
 }
 
-/// An owner field refers to the users of its domain.
+/// Checks that an owner field refers to the users of its domain.
 pub(super) fn check_owners(
     parts: &[Part<'_>],
     domains: &[Domain],

@@ -1,4 +1,4 @@
-//! Security schemes and what APIs need of them.
+//! Owns the compilation of security schemes, and of the schemes that APIs need.
 
 use indexmap::IndexMap;
 
@@ -9,7 +9,7 @@ use crate::value::nfc;
 use crate::world::findings::Findings;
 use diorama_format::path::Path;
 
-/// The schemes of a domain.
+/// Returns the schemes of a domain.
 pub(super) fn schemes(
     docs: &IndexMap<String, SecurityDoc>,
     path: &Path<'_>,
@@ -46,7 +46,7 @@ pub(super) fn schemes(
         .collect()
 }
 
-/// The sets of schemes of which an API needs one. The list is empty when nothing is needed.
+/// Returns the sets of schemes of which an API needs one. The list is empty if it needs none.
 pub(super) fn needs(
     doc: &ApiDoc,
     domain: &Domain,

@@ -1,4 +1,4 @@
-//! States: a behaviour that moves a record from one to another.
+//! Owns states, and behaviours that move a record from one state to another.
 
 use super::super::findings::Findings;
 use super::api::Builder;
@@ -12,10 +12,10 @@ use crate::task::RefusalClass;
 use crate::value::{Value, nfc};
 use diorama_format::path::Path;
 
-/// The status of a refused move: the record is in the wrong state.
+/// HTTP status of a refused move, because the record is in the wrong state.
 const CONFLICT: u16 = 409;
 
-/// A move of the record acted on.
+/// A change of state of the call's record.
 pub(super) struct Move {
     field: FieldId,
     to: Expr,
@@ -23,7 +23,8 @@ pub(super) struct Move {
 }
 
 impl Move {
-    /// Adds the check before the others and the new state to what the behaviour does. An action gets an effect for it.
+    /// Adds the check before the others, and the new state to the changes of the behaviour. An action gets an
+    /// effect for it.
     pub(super) fn apply(
         self,
         kind: Option<&mut BehaviourKind>,
@@ -46,7 +47,7 @@ impl Move {
         }
     }
 
-    /// Returns true if an effect sets the field of the record with this key, whatever else holds.
+    /// Returns true if an effect always sets the field of the record with this key.
     fn is_undone(&self, effect: &Effect, resource: ResourceId, key: &Expr) -> bool {
         let Change::Update { which: Which::Key(other), set } = &effect.change else { return false };
         effect.when.is_none()
@@ -57,7 +58,7 @@ impl Move {
 }
 
 impl Builder<'_> {
-    /// The move that `moves` names.
+    /// Returns the change of state that `moves` names.
     pub(super) fn moves(&mut self, resource: ResourceId, here: &Path<'_>) -> Option<Move> {
         let to = self.doc.behaviour.moves.as_ref()?;
         let path = here.name("moves");
@@ -101,7 +102,7 @@ impl Builder<'_> {
         Some(Move { field, to, check })
     }
 
-    /// Refuses a move of a record whose behaviour gives the field another value as well.
+    /// Rejects a move if the behaviour also sets the field to another value.
     pub(super) fn check_move(
         &mut self,
         moves: &Move,

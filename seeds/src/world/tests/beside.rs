@@ -1,4 +1,4 @@
-//! Files beside a world: scenarios and their words.
+//! Owns the tests of files beside a world: scenarios and their words.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn a_finding_about_words_names_the_file_and_the_line_of_the_wording() {
     check("scenarios[0].withheld.day[0]", "guide.words.yaml:11:16");
     check("scenarios[0].goals[0].does[3]", "guide.scenarios.yaml:9:13");
     check("apis[0].method", "guide.yaml:46:13");
-    // Several findings at once, in the order of files and lines.
+    // Several findings are sorted by file and line.
     let paths = ["apis[0].method", "scenarios[0].goals[0].user[1]", "scenarios[0].goals[0].does[3]", "name"];
     let findings = paths.map(|path| Finding::error(path, "wrong", "")).to_vec();
     let report = files.locate(Report { name: "guide".to_owned(), findings });

@@ -1,4 +1,4 @@
-//! The canonical form, and what its hash follows from.
+//! Owns the tests of the canonical form, and of the inputs of its hash.
 
 use super::*;
 
@@ -30,7 +30,7 @@ impl Draw {
     }
 }
 
-/// Puts the keys of every mapping in another order, spells values in another way, and drops what is not hashed.
+/// Reorders the keys of all mappings, changes the notation of values, and removes parts that are not hashed.
 fn respell(json: &mut serde_json::Value, draw: &mut Draw) {
     match json {
         serde_json::Value::Object(map) => {
@@ -38,7 +38,7 @@ fn respell(json: &mut serde_json::Value, draw: &mut Draw) {
             for i in (1..entries.len()).rev() {
                 entries.swap(i, draw.below(i + 1));
             }
-            // The format version stays in front.
+            // The format version stays first.
             entries.sort_by_key(|(name, _)| name != "world");
             entries.retain(|(name, _)| !matches!(name.as_str(), "noun" | "ask" | "say"));
             for (name, value) in &mut entries {
@@ -108,7 +108,7 @@ fn the_hash_changes_with_behaviour() {
         *other.pointer_mut(pointer).unwrap() = value;
         assert_ne!(canonical_of(&other), original, "{pointer}");
     }
-    // The short and the long form of one domain are one world.
+    // The short and the long form of one domain give the same world.
     let mut long = materialised();
     let map = long.as_object_mut().unwrap();
     let (resources, apis) = (map.remove("resources").unwrap(), map.remove("apis").unwrap());

@@ -1,4 +1,4 @@
-//! What keeps a world from compiling.
+//! Owns the tests of documents that must not compile.
 
 use super::*;
 

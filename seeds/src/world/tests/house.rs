@@ -1,10 +1,10 @@
-//! Policies: what their rules say, the numbers that worlds draw, and faults.
+//! Owns the tests of policies: the sentences of rules, the numbers that worlds draw, and errors.
 
 use crate::materialise::Source;
 use crate::model::World;
 use crate::world::{compile, load, read};
 
-/// A world with these members of its policy.
+/// Returns a world with these members of its policy.
 fn world(house: &str) -> String {
     format!(
         r#"

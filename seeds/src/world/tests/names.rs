@@ -1,9 +1,9 @@
-//! Names that resources define, states, and what only serves the making of records.
+//! Owns the tests of defined names, of states, and of parts that only serve the generation of records.
 
 use super::*;
 use crate::model::{BehaviourKind, Setter};
 
-/// A box office: seats that tickets take.
+/// A box office with seats that tickets occupy.
 const OFFICE: &str = r#"
 world: 1
 name: office
@@ -49,7 +49,7 @@ fn office(condition: &str) -> Result<World, Report> {
     load("office.yaml", text.as_bytes()).map(|(_, world)| world)
 }
 
-/// The tree of the condition of the first API.
+/// Returns the tree of the first API's condition.
 fn tree(condition: &str) -> String {
     let world = office(condition).map_err(|report| report.to_string()).unwrap();
     format!("{:?}", world.apis[0].behaviour.require[0].that.node)
@@ -84,7 +84,7 @@ fn a_name_that_cannot_be_used_is_found_where_it_stands() {
     check("args.seat_id.fre", "`seat` has no field `fre`; did you mean free?");
     check("args.seat_id.show_id.soon()", "found 0 arguments of `soon`; expected `.soon(hours_ahead)`");
     check("args.seat_id.show_id.soon('x')", "in `soon: item.starts_at < now + hours(hours_ahead)`: ");
-    // The names around a use are none of the definition's.
+    // A definition does not see the names around its use.
     let with_args = OFFICE.replace("item.starts_at < now", "args.seat_id != null && item.starts_at < now");
     let with_args = with_args.replace("CONDITION", "args.seat_id.show_id.soon(1)");
     let found = load("office.yaml", with_args.as_bytes()).map(|_| String::new()).unwrap_err().to_string();

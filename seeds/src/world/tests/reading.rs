@@ -1,4 +1,4 @@
-//! Texts that are read, and those that are refused.
+//! Owns the tests of accepted and rejected texts.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::doc::RowsDoc;
 fn the_documented_world_is_read() {
     let doc = read("guide.yaml", example().as_bytes()).unwrap();
     assert_eq!(doc.resources.keys().collect::<Vec<_>>(), ["dentist", "patient", "appointment"]);
-    // JSON of the same document is the same document.
+    // The document parses equally from JSON.
     let json = serde_json::to_vec(&doc).unwrap();
     assert_eq!(read("guide.json", &json).unwrap(), doc);
 }

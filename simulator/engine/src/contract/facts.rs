@@ -1,4 +1,4 @@
-//! What is known of a record, for the members of replies.
+//! Facts about records, from which contract replies are filled.
 
 use std::collections::HashMap;
 
@@ -12,9 +12,9 @@ use serde_json::{Map, Value as Json};
 use crate::names::{PathName, ResourceNames, is_hidden, reference_target};
 use crate::run::Run;
 
-/// The field of a record that stands for one of another resource: the key of that one.
+/// The field by which a membership record refers to the record it stands for.
 pub(super) const OF: &str = "of";
-/// Records that stand above one another are followed so far.
+/// Maximum number of ancestor levels that are followed.
 const MAX_LEVELS: usize = 8;
 
 impl Run<'_> {
@@ -23,7 +23,8 @@ impl Run<'_> {
         self.known_from(id, record, None)
     }
 
-    /// Returns the facts about a record as another shows it. Of an association it is the other end that stands there.
+    /// Returns the facts about a record embedded in one of resource `from`. An association then stands for
+    /// its other end.
     pub(super) fn known_from(&self, id: ResourceId, record: &Record, from: Option<ResourceId>) -> Known {
         let resource = self.resource(id);
         let key = self.key_json(resource, record);
@@ -44,19 +45,19 @@ impl Run<'_> {
                 }
             }
         }
-        // Sent members are shown as they were sent, until something else changes them.
+        // A sent member is returned as it was sent, until another call changes its field.
         let mut kept = kept.unwrap_or_default();
         kept.retain(|name, sent| self.is_so_still(id, record, name, sent));
         let sent = kept.clone();
         tell(&mut members, kept);
-        // A membership record shows the record that it stands for.
+        // A membership record includes the members of the record that it stands for.
         if let Some(of) = self.stands_for(resource, record, from) {
             for (name, value) in of.members {
                 members.entry(name).or_insert(value);
             }
         }
         members.insert(called.fields[resource.key.index()].clone(), key.clone());
-        // A membership record is named by the key of the record that it stands for.
+        // A membership record has the key of the record that it stands for.
         let (mut named, mut key_name) = (Vec::new(), String::new());
         if !is_hidden(resource) {
             let (noun, role) = (own.clone(), own.clone());
@@ -85,11 +86,11 @@ impl Run<'_> {
         }
     }
 
-    /// Returns true if the field that took a sent value still has it.
+    /// Returns true if the field that stored a sent value still has that value.
     pub(super) fn is_so_still(&self, id: ResourceId, record: &[Value], name: &str, sent: &Json) -> bool {
         let Some((field, declared)) = self.field_of(id, name) else { return true };
         let value = record.get(field.index()).filter(|value| !matches!(value, Value::Absent));
-        // Moments are written by the server, and shown as they were sent.
+        // The server normalises timestamps and references, but returns them as they were sent.
         let refers = matches!(declared.kind, Type::Reference { .. } | Type::List(_) | Type::DateTime);
         match (value, declared.parse_json(sent, self.zone())) {
             (Some(value), Ok(sent)) if !refers => *value == sent || !declared.allows(&sent),
@@ -97,8 +98,8 @@ impl Run<'_> {
         }
     }
 
-    /// Returns the record that a membership record stands for (example: the user that a member is). A membership record has
-    /// a hidden key, and the record it stands for does not.
+    /// Returns the record that a membership record stands for. Example: the user of a member. A membership
+    /// record has a hidden key, and its target has a visible one.
     pub(super) fn stands_for(
         &self,
         resource: &Resource,
@@ -114,13 +115,14 @@ impl Run<'_> {
         let is_set =
             |at: usize| record.get(at).is_some_and(|key| !matches!(key, Value::Absent | Value::Null));
         let (of, target) = references.find(|(at, _)| is_hidden(resource) && is_set(*at))?;
-        // Looking at the target first bounds the depth to one: a resource that shows its keys stands for nothing itself.
+        // The target must have visible keys, so it stands for no other record, and the recursion depth is
+        // one.
         if is_hidden(self.resource(target)) {
             return None;
         }
         let shown = self.draft.record(target, record.get(of)?)?;
         let mut known = self.known_of(target, shown);
-        // Entries show what their records are called by whichever name their list has for it.
+        // An association entry also shows its target's display name as `name` and `title`.
         if let Some(name) = self.resource(target).display.and_then(|name| shown.get(name.index()))
             && resource.fields.get(of).is_some_and(|field| field.name.starts_with(AS))
         {
@@ -131,7 +133,7 @@ impl Run<'_> {
         Some(known)
     }
 
-    /// The lists of records that a record refers to.
+    /// Returns the lists of records that a record refers to.
     fn lists_of(&self, id: ResourceId, record: &Record) -> Vec<Listed> {
         let fields = self.resource(id).fields.iter().zip(&self.called(id).roles).zip(record.iter());
         let lists = fields.filter_map(|((field, role), value)| {
@@ -146,7 +148,7 @@ impl Run<'_> {
         lists.collect()
     }
 
-    /// The records that a record stands below.
+    /// Adds the ancestors of a record to `named`.
     pub(super) fn name_above(&self, id: ResourceId, record: &Record, named: &mut Vec<Named>, level: usize) {
         let (resource, called) = (self.resource(id), self.called(id));
         for (index, (field, value)) in resource.fields.iter().zip(record.iter()).enumerate() {
@@ -155,7 +157,7 @@ impl Run<'_> {
                 continue;
             };
             let noun = &self.called(*target).noun;
-            // Nearer records, and records with a role of their own, are kept apart from those above.
+            // Nearer records, and records with their own role, take precedence over farther ones.
             let role = called.roles.get(index).filter(|role| level == 0 && !role.is_empty()).unwrap_or(noun);
             if named.iter().any(|known| known.role == *role || (level > 0 && known.noun == *noun)) {
                 continue;
@@ -167,7 +169,7 @@ impl Run<'_> {
         }
     }
 
-    /// Adds what the path names.
+    /// Adds the records that the path names.
     pub(super) fn name_path(&self, known: &mut Known) {
         for PathName { parameter, noun, name } in &self.path.names {
             let key = self.argument(*parameter).to_json(self.zone());
@@ -179,19 +181,20 @@ impl Run<'_> {
         }
     }
 
-    /// Adds the id of the record that a path ends below: `/movies/{movie_id}/credits` shows that film's.
+    /// Adds the id of the record that the path ends below. Example: the film's id for
+    /// `/movies/{movie_id}/credits`.
     pub(super) fn name_owner(&self, known: &mut Known) {
         let Some(parameter) = self.path.owner else { return };
         let key = self.argument(parameter).to_json(self.zone());
         known.members.entry("id".to_owned()).or_insert(key);
     }
 
-    /// The names by which members of replies call a resource and its fields.
+    /// Returns the reply names of a resource and its fields.
     pub(super) fn called(&self, id: ResourceId) -> &ResourceNames {
         &self.base.resource_names[id.index()]
     }
 
-    /// The field that a member of a body goes to.
+    /// Returns the field that stores a body member.
     pub(super) fn field_of(&self, id: ResourceId, name: &str) -> Option<(FieldId, &Schema)> {
         let wanted = plain(name);
         let found = self.called(id).fields.iter().position(|field| *field == wanted)?;
@@ -203,7 +206,7 @@ impl Run<'_> {
     }
 }
 
-/// Takes in what was sent, by plain names; `auto.kind` is the `kind` of an object `auto`, too.
+/// Adds sent members by their plain names. `auto.kind` also becomes `kind` of an object `auto`.
 pub(super) fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>) {
     for (name, value) in sent {
         if let Some((object, inner)) = name.split_once('.') {
@@ -216,7 +219,7 @@ pub(super) fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>)
     }
 }
 
-/// The records of a session, for members that refer to one.
+/// Looks up records of the session for reply members that refer to one.
 impl Lookup for Run<'_> {
     fn record(&self, noun: &str, seed: u64) -> Option<Known> {
         self.any_of(*self.base.by_noun.get(noun)?, seed)
@@ -260,7 +263,7 @@ impl Lookup for Run<'_> {
         let all =
             self.draft.state.iter(self.base, part).filter(|record| record.get(field.index()) == Some(&key));
         let mut all: Vec<&Record> = all.collect();
-        // Parts that are numbered stand in the order of their numbers.
+        // Numbered parts are sorted by their numbers.
         let is_number =
             |name: &String| ["number", "order", "position", "index"].iter().any(|end| name.ends_with(end));
         if let Some(number) = self.called(part).fields.iter().position(is_number) {
@@ -280,7 +283,7 @@ impl Lookup for Run<'_> {
 }
 
 impl Run<'_> {
-    /// A record of a resource, always the same one for a seed.
+    /// Returns a record of a resource. The same seed selects the same record.
     pub(super) fn any_of(&self, id: ResourceId, seed: u64) -> Option<Known> {
         let state = &self.draft.state;
         let place = seed % state.count(self.base, id).max(1) as u64;

@@ -1,4 +1,4 @@
-//! References that the body of a request gives to a record: the keys of others, under the name of the member that shows them.
+//! References in request bodies: reads the keys of other records from members that show these records.
 
 use diorama_seeds::contract::noun;
 use diorama_seeds::model::{BehaviourKind, Field, FieldId, ResourceId, Setter};
@@ -10,7 +10,8 @@ use crate::names::reference_target;
 use crate::run::Run;
 
 impl Run<'_> {
-    /// The field with the references that a member shows: `assignee_id` of `assignee`, `project_ids` of `projects`.
+    /// Returns the reference field behind a member. Examples: `assignee_id` for `assignee`, `project_ids` for
+    /// `projects`.
     pub(super) fn reference_of(&self, id: ResourceId, name: &str) -> Option<(FieldId, &Schema)> {
         let meant = noun(name);
         let (resource, roles) = (self.resource(id), &self.called(id).roles);
@@ -20,8 +21,8 @@ impl Run<'_> {
         Some((FieldId(found as u16), &resource.fields.get(found)?.schema))
     }
 
-    /// The value that a sent member gives to a field of references. Null clears a field that may lack a value. None where the member says
-    /// nothing: no record has a key of it, or the field must have a value.
+    /// Returns the value of a reference field for a sent member. Null clears an optional field. Returns none
+    /// if the member gives no valid key, or if null is not allowed.
     pub(super) fn keys_sent(&self, field: &Field, sent: &Json) -> Option<Value> {
         let schema = &field.schema;
         if sent.is_null() {
@@ -39,7 +40,7 @@ impl Run<'_> {
         (sent.is_empty() || !keys.is_empty()).then(|| Value::List(keys.into()))
     }
 
-    /// Returns true if the behaviour gives a field what the call's arguments say, also through `let` names.
+    /// Returns true if the behaviour sets a field from the call's arguments, directly or through `let` names.
     pub(super) fn sets_from_arguments(&self, field: FieldId) -> bool {
         let set = match &self.behaviour().kind {
             BehaviourKind::Create { set, .. }

@@ -1,4 +1,4 @@
-//! JSON Patch (RFC 6902): the steps of a body, applied to a record as its fields and the sent members show it.
+//! JSON Patch (RFC 6902): applies the operations of a body to a record, seen as its fields and sent members.
 
 use diorama_seeds::contract::plain;
 use diorama_seeds::model::{Api, Method, ResourceId};
@@ -10,12 +10,13 @@ use super::MAX_PATCH_DEPTH;
 use crate::refusal::{Outcome, Refusal};
 use crate::run::Run;
 
-/// Steps of one patch, at most.
+/// Maximum number of operations in a patch.
 const MAX_STEPS: usize = 1_000;
-/// Values that the steps of one patch add, copy and move, at most: copies of copies double a record with each step.
+/// Maximum number of values that one patch adds, copies or moves. Without it, copies of copies would double a
+/// record with each operation.
 const MAX_PATCHED_VALUES: usize = 100_000;
 
-/// The steps of a call's body; none where it is no JSON Patch.
+/// Returns the operations of a call's body, or none if the body is no JSON Patch.
 pub(in crate::contract) fn of_body<'b>(api: &Api, body: &'b Json) -> &'b [Json] {
     let is_step = |step: &Json| step["op"].is_string() && step["path"].is_string();
     let steps = body.as_array().filter(|_| matches!(api.method, Method::Patch));
@@ -23,10 +24,11 @@ pub(in crate::contract) fn of_body<'b>(api: &Api, body: &'b Json) -> &'b [Json] 
 }
 
 impl Run<'_> {
-    /// Applies the body's steps to a record, and takes what they change for what was sent. What they take away is sent as null.
+    /// Applies the body's operations to a record, and treats the changed members as sent. Removed members
+    /// count as sent null.
     ///
     /// # Errors
-    /// A step that cannot be applied: 409 where a test fails, else the status of a body that is not valid.
+    /// 409 if a test operation fails. Otherwise the status of an invalid body.
     pub(in crate::contract) fn follow_steps(&mut self, id: ResourceId, record: &[Value]) -> Outcome<()> {
         if self.steps.is_empty() {
             return Ok(());
@@ -66,7 +68,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Checks what a patch makes of a member against the field of its name.
+    /// Checks the patched value of a member against its field.
     fn check_patched(&self, id: ResourceId, name: &str, value: &Json) -> Result<(), &'static str> {
         let Some((field, declared)) = self.field_of(id, name) else { return Ok(()) };
         let resource = self.resource(id);
@@ -82,7 +84,7 @@ impl Run<'_> {
         if fits { Ok(()) } else { Err("the value does not fit the member's schema") }
     }
 
-    /// A record as an object: its fields by their names, and what was sent of it.
+    /// Returns a record as an object: its fields by name, and its sent members.
     fn as_object(&self, id: ResourceId, record: &[Value]) -> Map<String, Json> {
         let resource = self.resource(id);
         let keep = self.behaviour().keep;
@@ -106,7 +108,7 @@ impl Run<'_> {
     }
 }
 
-/// A step whose paths begin with the members' own spelling: fields may be spelt otherwise than callers do.
+/// Rewrites the first segment of an operation's paths to the record's spelling of that member.
 fn named_as(step: &Json, names: &[&String]) -> Json {
     let mut step = step.clone();
     for pointer in ["path", "from"] {
@@ -124,19 +126,19 @@ fn named_as(step: &Json, names: &[&String]) -> Json {
     step
 }
 
-/// Why a step cannot be applied.
+/// The reason for which an operation cannot be applied.
 #[derive(Debug, PartialEq)]
 enum Wrong {
-    /// Its test fails.
+    /// A test operation failed.
     Test,
     Step(String),
 }
 
-/// How many values the rest of a patch may add.
+/// Number of values that the rest of a patch may add.
 struct Budget(usize);
 
 impl Budget {
-    /// Takes the values of what is put at a path from the budget.
+    /// Subtracts the values that an operation adds at a path.
     fn spend(&mut self, path: &str, value: &Json) -> Result<(), Wrong> {
         let mut open = vec![(value, path.matches('/').count())];
         while let Some((value, depth)) = open.pop() {
@@ -203,7 +205,7 @@ fn found<'w>(whole: &'w mut Json, path: &str) -> Result<&'w mut Json, Wrong> {
     whole.pointer_mut(path).ok_or_else(nothing)
 }
 
-/// Returns true if two values are the same as RFC 6902 compares them (section 4.6): 1 is 1.0.
+/// Compares two values as RFC 6902 does (section 4.6): 1 equals 1.0.
 fn is_same(one: &Json, other: &Json) -> bool {
     match (one, other) {
         (Json::Number(a), Json::Number(b)) => {
@@ -262,7 +264,7 @@ fn remove(whole: &mut Json, path: &str) -> Result<Json, Wrong> {
     }
 }
 
-/// A position as RFC 6901 writes it: without leading zeros.
+/// Parses an array index (RFC 6901), which has no leading zeros.
 fn index(token: &str) -> Option<usize> {
     let is_plain = token == "0" || !token.starts_with(['0', '+']);
     token.parse().ok().filter(|_| is_plain)

@@ -1,4 +1,4 @@
-//! Where the leaves of a reply come from: fields of the record that it shows.
+//! Tracing: finds the record field behind each leaf of a contract reply.
 
 use std::collections::HashMap;
 
@@ -10,11 +10,11 @@ use serde_json::Value as Json;
 use crate::reply::{Body, Origin};
 use crate::run::Run;
 
-/// The leaves of a record: value, spelling, origin.
+/// The leaves of a record by plain name: value, JSON form, origin.
 pub(super) type Leaves = HashMap<String, (Value, Json, Origin)>;
 
 impl Run<'_> {
-    /// The fields of a record by plain name, as leaves of replies.
+    /// Returns the fields of a record as reply leaves, by plain name.
     pub(super) fn leaves_of(&self, id: ResourceId, record: &Record) -> Leaves {
         let key = record.get(self.resource(id).key.index()).cloned().unwrap_or(Value::Null);
         let fields = self.called(id).fields.iter().zip(record.iter()).enumerate();
@@ -27,7 +27,7 @@ impl Run<'_> {
             .collect()
     }
 
-    /// A reply as a body: leaves that show a field of the record come from it.
+    /// Converts a reply to a body. Leaves that show a field of the record get it as their origin.
     pub(super) fn traced(&self, json: &Json, name: &str, leaves: &Leaves) -> Body {
         match json {
             Json::Object(members) => Body::Object(

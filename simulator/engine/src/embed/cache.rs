@@ -1,8 +1,8 @@
-//! Vectors of a slow model, kept in a file.
+//! Owns a file cache of vectors from a slow model.
 //!
-//! The file holds the vectors of texts by their hash, all of one model. It is read whole, and written anew under
-//! another name and renamed when texts have come that it does not have. A file that is damaged or of another model
-//! counts as empty.
+//! The file has the vectors of one model, by hash of their texts. It is read as a whole. New vectors are
+//! written to a temporary file, which then replaces it. A damaged file, or one of another model, counts as
+//! empty.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const HASH: usize = 16;
 
 type Kept = HashMap<[u8; HASH], Box<[f32]>>;
 
-/// An embedder that remembers.
+/// An embedder with a cache.
 pub struct CachedEmbedder<E> {
     inner: E,
     file: PathBuf,
@@ -24,7 +24,7 @@ pub struct CachedEmbedder<E> {
 }
 
 impl<E: Embedder> CachedEmbedder<E> {
-    /// Remembers in a folder; the file's name follows from the model's.
+    /// Makes a cache in a folder. The file's name depends on the model's name.
     pub fn new(inner: E, folder: &Path) -> Self {
         let name = blake3::hash(inner.name().as_bytes()).to_hex();
         let file = folder.join(format!("{}.vectors", name.get(..16).unwrap_or_default()));
@@ -33,7 +33,7 @@ impl<E: Embedder> CachedEmbedder<E> {
         Self { inner, file, kept: Mutex::new(kept) }
     }
 
-    /// The embedder inside.
+    /// Returns the wrapped embedder.
     pub fn into_inner(self) -> E {
         self.inner
     }
@@ -94,7 +94,7 @@ impl<E: Embedder> Embedder for CachedEmbedder<E> {
         self.inner.dimensions()
     }
 
-    /// A single text is not kept: queries would fill the file.
+    /// A single text is not cached, because search queries would fill the file.
     fn embed(&self, texts: &[&str]) -> Result<Vec<f32>, EmbedError> {
         if texts.len() < 2 {
             return self.inner.embed(texts);

@@ -1,8 +1,8 @@
-//! The seam between searches and models, and the arithmetic of vectors.
+//! Owns the interface between searches and models, and vector arithmetic.
 
 use std::sync::Arc;
 
-/// Why texts cannot be embedded.
+/// The reason for which texts cannot be embedded.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EmbedError {
     /// The model cannot be loaded.
@@ -10,7 +10,7 @@ pub enum EmbedError {
     Model {
         /// Its name or folder.
         model: String,
-        /// Why, and what to do.
+        /// The reason, and what to do.
         why: String,
     },
     /// The model failed on texts.
@@ -18,50 +18,51 @@ pub enum EmbedError {
     Run {
         /// Its name.
         model: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// The runtime that a full-size model needs is missing.
+    /// The runtime of full-size models is missing.
     #[error(
         "ONNX Runtime is not found ({looked}): install it (`pip install onnxruntime` brings \
          onnxruntime/capi/libonnxruntime.so.*) and set ORT_DYLIB_PATH to the library's file"
     )]
     NoRuntime {
-        /// Where it was looked for.
+        /// The places that were searched.
         looked: String,
     },
-    /// The file of kept vectors cannot be written.
+    /// The cache file cannot be written.
     #[error("vectors cannot be kept in {file}: {source}; give a folder that can be written")]
     Cache {
         /// The file.
         file: String,
-        /// Why.
+        /// The reason.
         source: Arc<std::io::Error>,
     },
 }
 
-/// Turns texts into vectors of one length.
+/// Turns texts into vectors of equal length.
 pub trait Embedder: Send + Sync {
-    /// Names the model and its version: vectors of different names are not compared.
+    /// Returns the name of the model, with its version. Vectors of different names are not comparable.
     fn name(&self) -> &str;
 
-    /// The numbers of a vector.
+    /// Returns the number of components of a vector.
     fn dimensions(&self) -> usize;
 
-    /// One vector a text, one after the other, each of length one; zeros for a text without a known word.
+    /// Returns one unit vector per text, concatenated. A text without a known word becomes zeros.
     ///
     /// # Errors
-    /// When the model fails.
+    /// Returns an error if the model fails.
     fn embed(&self, texts: &[&str]) -> Result<Vec<f32>, EmbedError>;
 }
 
-/// The cosine of two vectors of length one.
+/// Returns the dot product of two vectors. For unit vectors it is the cosine.
 #[must_use]
 pub fn dot(one: &[f32], other: &[f32]) -> f32 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// Scales a vector to length one; zeros stay. In 64 bits and in order, so that it is the same on every machine.
+/// Scales a vector to length one; zeros stay. Sums in order and in 64 bits, so that every machine gets the
+/// same result.
 pub fn normalise(vector: &mut [f32]) {
     let square: f64 = vector.iter().map(|value| f64::from(*value) * f64::from(*value)).sum();
     if square > 0.0 {

@@ -1,4 +1,4 @@
-//! The model in the program: a vector for each token, and a text is the mean of its tokens.
+//! Owns the compiled-in model: one vector per token; a text gets the mean of its tokens.
 
 use std::sync::{Arc, LazyLock};
 
@@ -10,25 +10,25 @@ const TOKENIZER: &[u8] = include_bytes!("../../models/minilm-static-1/tokenizer.
 const MODEL: &[u8] = include_bytes!("../../models/minilm-static-1/model.safetensors");
 const CONFIG: &[u8] = include_bytes!("../../models/minilm-static-1/config.json");
 
-/// Its name. `toolsearch/3` is defined by it: another model gets another name, and this one stays.
+/// The name of the model. `toolsearch/3` depends on it, so another model must get another name.
 const NAME: &str = "minilm-static-1";
 const DIMENSIONS: usize = 256;
-/// Characters of a text that count; the first ones.
+/// Maximum number of characters of a text that are embedded.
 const MAX_CHARACTERS: usize = 2_000;
 
 static EMBEDDED: LazyLock<Result<Arc<StaticEmbedder>, EmbedError>> =
     LazyLock::new(|| StaticEmbedder::load().map(Arc::new));
 
-/// The model in the program, loaded once.
+/// Returns the compiled-in model, which is loaded once.
 ///
 /// # Errors
-/// When the program was built with damaged model files.
+/// Returns an error if the program was built with damaged model files.
 pub fn embedded() -> Result<Arc<StaticEmbedder>, EmbedError> {
     EMBEDDED.clone()
 }
 
-/// Token vectors fitted to all-MiniLM-L6-v2's sentence vectors (`recipes/embedder`): microseconds a text, and the
-/// same vectors on every machine, since sums of 8-bit rows with integer weights are exact.
+/// Token vectors fitted to the sentence vectors of all-MiniLM-L6-v2 (`recipes/embedder`). A text takes
+/// microseconds. Sums of 8-bit rows with integer weights are exact, so every machine gets the same vectors.
 ///
 /// ```
 /// use diorama_engine::embed::{Embedder, embedded};
@@ -56,7 +56,7 @@ impl StaticEmbedder {
         Ok(Self { model })
     }
 
-    /// The vector of one text.
+    /// Returns the vector of one text.
     #[must_use]
     pub fn vector(&self, text: &str) -> Vec<f32> {
         let end = text.char_indices().nth(MAX_CHARACTERS).map_or(text.len(), |(at, _)| at);

@@ -1,7 +1,7 @@
 //! Full-size models, run by ONNX Runtime through fastembed.
 //!
-//! The runtime is a library of the machine, loaded when a model is. It is looked for before anything touches it, since
-//! the crate below ends the thread where it is missing.
+//! The runtime is a system library that is loaded with a model. This module checks that it exists, because
+//! the crate `ort` ends the thread if it is missing.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,7 +12,7 @@ use fastembed::{InitOptionsUserDefined, Pooling, TextEmbedding, TokenizerFiles, 
 
 use super::embedder::{EmbedError, Embedder, normalise};
 
-/// Where installers put the library.
+/// The usual folders of the library.
 const USUAL_PLACES: [&str; 7] = [
     "/usr/lib",
     "/usr/lib64",
@@ -22,13 +22,13 @@ const USUAL_PLACES: [&str; 7] = [
     "/opt/onnxruntime/lib",
     "/opt/homebrew/lib",
 ];
-/// Tokens of a text that count.
+/// Maximum number of tokens of a text that are embedded.
 const MAX_TOKENS: usize = 128;
 
-/// The library of ONNX Runtime: the one named, or the newest in the usual places.
+/// Returns the library of ONNX Runtime: the named one, or the newest in the usual folders.
 ///
 /// # Errors
-/// [`EmbedError::NoRuntime`], which says how to get it.
+/// [`EmbedError::NoRuntime`], whose message says how to install it.
 pub fn find_runtime(named: Option<&Path>) -> Result<PathBuf, EmbedError> {
     if let Some(path) = named {
         let missing = || EmbedError::NoRuntime { looked: format!("{} is no file", path.display()) };
@@ -46,7 +46,8 @@ pub fn find_runtime(named: Option<&Path>) -> Result<PathBuf, EmbedError> {
     })
 }
 
-/// A sentence transformer that pools by the mean. One text at a time: a quantised model rounds by what is in the batch.
+/// A sentence transformer with mean pooling. Embeds one text at a time, since quantised models round by the
+/// content of a batch.
 pub struct FullEmbedder {
     name: String,
     dimensions: usize,
@@ -54,10 +55,11 @@ pub struct FullEmbedder {
 }
 
 impl FullEmbedder {
-    /// A model of a local folder: an `.onnx` file (`model.onnx`, also under `onnx/`) and the tokenizer's four files.
+    /// Loads a model from a local folder: an `.onnx` file (`model.onnx`, also under `onnx/`) and the
+    /// tokenizer's four files.
     ///
     /// # Errors
-    /// When a file is missing or damaged, or the runtime does not take the model.
+    /// Returns an error if a file is missing or damaged, or if the runtime refuses the model.
     pub fn from_folder(folder: &Path, runtime: &Path) -> Result<Self, EmbedError> {
         let wrong = |why: String| EmbedError::Model { model: folder.display().to_string(), why };
         let read = |names: &[&str]| {
@@ -81,10 +83,10 @@ impl FullEmbedder {
         })
     }
 
-    /// A model of fastembed's list by its name (`AllMiniLML6V2`), downloaded into a folder on first use.
+    /// Loads a model of fastembed's list by name (`AllMiniLML6V2`). Downloads it into a folder on first use.
     ///
     /// # Errors
-    /// When there is none of the name, or it cannot be downloaded or run.
+    /// Returns an error if the name is unknown, or if the model cannot be downloaded or run.
     #[cfg(feature = "fastembed-download")]
     pub fn named(name: &str, folder: &Path, runtime: &Path) -> Result<Self, EmbedError> {
         let model: fastembed::EmbeddingModel =

@@ -74,7 +74,7 @@ fn kept_vectors_are_not_made_again() {
     assert_eq!(asked(&["a", "bb"]), 2, "a damaged file counts as empty");
 }
 
-/// `toolsearch/3` is defined by these bytes: another model is another version.
+/// `toolsearch/3` depends on these bytes. Another model needs another version.
 #[test]
 fn the_model_in_the_program_is_the_one_that_has_its_name() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("models/minilm-static-1");
@@ -88,7 +88,7 @@ fn the_model_in_the_program_is_the_one_that_has_its_name() {
     assert!(size <= 8_000_000, "{size} bytes");
 }
 
-/// The vector of a text to the last bit, as every machine must have it.
+/// The vector of a text must be the same on every machine, to the last bit.
 #[test]
 fn vectors_are_the_same_everywhere() {
     let vector = embedded().unwrap().vector("Books an appointment with a dentist, Monday to Friday");

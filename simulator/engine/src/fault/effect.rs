@@ -1,4 +1,4 @@
-//! The effects of faults on replies.
+//! Owns the effects of faults on replies.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use diorama_seeds::value::{Str, Value};
 use super::rule::{Kind, Rule};
 use crate::reply::{Body, Origin, Reply};
 
-/// The reply in the API's place.
+/// Returns the reply that replaces the API's.
 pub fn instead(rule: &Rule) -> Reply {
     refusal(rule.kind, rule.status())
 }
 
-/// The reply of a kind of fault with a status.
+/// Returns the reply of a kind of fault, with a status.
 pub fn refusal(kind: Kind, status: u16) -> Reply {
     let (title, detail) = match (kind, status) {
         (Kind::RateLimit, _) => ("Too Many Requests", "too many requests; try again later"),
@@ -33,7 +33,7 @@ pub fn refusal(kind: Kind, status: u16) -> Reply {
     Reply::new(status, Body::Object(members))
 }
 
-/// The body with its first list cut short; none where there is nothing to cut.
+/// Returns the body with its first list shortened, or none if there is nothing to shorten.
 pub fn shortened(body: &Body, rule: &Rule) -> Option<Body> {
     let keep = rule.keep.unwrap_or(0.5);
     match body {
@@ -52,8 +52,8 @@ pub fn shortened(body: &Body, rule: &Rule) -> Option<Body> {
     }
 }
 
-/// The body with members renamed, at any depth; none where no member has such a name. A member keeps its name where
-/// another member has the new one: no object has two of one name.
+/// Returns the body with renamed members at any depth, or none if no member has such a name. A member keeps
+/// its name if another one already has the new name, since names must be unique.
 pub fn renamed(body: &Body, rule: &Rule) -> Option<Body> {
     let mut found = false;
     let body = rename(body, &rule.rename, &mut found);

@@ -1,4 +1,4 @@
-//! A rule: which calls it concerns, how often, and what it does to them.
+//! Fault rules: which calls a rule concerns, how often it fires, and its effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,13 +32,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns true if it answers in the API's place.
+    /// Returns true if the fault replaces the API's reply.
     #[must_use]
     pub const fn answers(self) -> bool {
         matches!(self, Self::RateLimit | Self::Error | Self::Timeout | Self::Drop | Self::ExpiredToken)
     }
 
-    /// Returns true if it may keep an agent from solving its task; being late may not.
+    /// Returns true if the fault may prevent a solution. A delay cannot.
     #[must_use]
     pub const fn hinders(self) -> bool {
         !matches!(self, Self::Latency)
@@ -112,10 +112,10 @@ pub enum Distribution {
     Exponential,
 }
 
-/// The longest that a reply may be held back.
+/// Maximum delay of a reply.
 const MAX_DELAY_MS: u64 = 120_000;
 
-/// Why a rule cannot be kept.
+/// The reason for which a rule is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`faults[{rule}].{member}`: expected {expected}, found {found}")]
 pub struct RuleError {
@@ -130,7 +130,7 @@ pub struct RuleError {
 }
 
 impl Rule {
-    /// Returns true if the rule concerns a call.
+    /// Returns true if the rule applies to a call.
     pub(super) fn concerns(&self, number: u64, api: &Api) -> bool {
         let named = self.apis.as_ref().is_none_or(|apis| apis.iter().any(|name| **name == *api.name));
         let fits = self.kind != Kind::ExpiredToken || api.token.is_some();
@@ -148,7 +148,7 @@ impl Rule {
         if self.kind == Kind::RateLimit { Some(self.retry_after.unwrap_or(1)) } else { self.retry_after }
     }
 
-    /// The status of the reply in the API's place.
+    /// Returns the status of the reply that replaces the API's.
     pub(super) fn status(&self) -> u16 {
         match self.kind {
             Kind::RateLimit => 429,
@@ -159,7 +159,7 @@ impl Rule {
         }
     }
 
-    /// How long the reply is held back, for a draw from 0 to 1.
+    /// Returns the delay of the reply. `unit` is a draw from 0 to 1.
     pub(super) fn delay_ms(&self, unit: f64) -> u64 {
         let Some(ms) = self.ms else { return 0 };
         let most = self.max_ms.unwrap_or(MAX_DELAY_MS);
@@ -233,7 +233,8 @@ impl Rule {
         }
     }
 
-    /// Members that only some kinds use: whether each is given, and whether it may be.
+    /// Returns the members that only some kinds use. The flags say if a member is given, and if the kind
+    /// allows it.
     fn members(&self) -> [(&'static str, bool, bool); 8] {
         use Kind::{Drop, Error, Latency, Partial, RateLimit, Rename, Timeout};
         let one_of = |kinds: &[Kind]| kinds.contains(&self.kind);

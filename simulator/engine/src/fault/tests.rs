@@ -14,7 +14,7 @@ fn session(seed: u64, rules: Json) -> Session {
     Session::new(shop(), SessionOptions { seed, ..SessionOptions::default() }).with_faults(faults(rules))
 }
 
-/// The status, the faults by kind, and the body of a call.
+/// Makes a call, and returns its status, its faults by kind, and its body.
 fn made(session: &mut Session, line: &str) -> (u16, Vec<Kind>, Json) {
     let entry = session.call(&call(line));
     let kinds = entry.faults.iter().map(|fault| fault.kind).collect();
@@ -111,7 +111,7 @@ fn replies_are_distorted_and_the_records_are_not() {
         (vec![Kind::Rename], &json!("Apple Pie"), &Json::Null)
     );
 
-    // No object has two members of one name.
+    // An object cannot have two members with one name.
     let mut taken = session(0, json!([{"kind": "rename", "rename": {"name": "product_id"}}]));
     let (_, kinds, body) = made(&mut taken, "GetProduct {\"product_id\": 11}");
     assert_eq!((kinds, &body["product_id"], &body["name"]), (vec![], &json!(11), &json!("Apple Pie")));

@@ -1,14 +1,14 @@
-//! APIs as searches see them, and how a world's become so.
+//! Search entries: APIs in the form that searches index.
 
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, Member, Method, ResourceId, Shape, Source, World};
 use diorama_seeds::schema::Type;
 
 use super::words::{split, words};
 
-/// An API as searches see it.
+/// An API in the form that searches index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApiEntry {
-    /// The world that has it.
+    /// The name of its world.
     pub world: String,
     /// Its name.
     pub api: String,
@@ -26,25 +26,25 @@ pub struct ApiEntry {
     pub parameters: String,
     /// Phrases that people use for it.
     pub phrases: String,
-    /// The inputs that callers may not know.
+    /// The inputs that users may not know.
     pub inputs: Vec<Port>,
-    /// The values that a reply shows.
+    /// The values in a reply.
     pub outputs: Vec<Port>,
 }
 
-/// Something that goes into an API or comes out of it.
+/// An input or an output of an API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Port {
     /// Its name.
     pub name: String,
-    /// The kind of value: an output can be given to every input of the same kind.
+    /// The kind of value. An output fits every input of the same kind.
     pub thing: String,
-    /// True for an identifier, which users do not say.
+    /// True for an identifier, which users do not mention.
     pub hidden: bool,
 }
 
 impl Port {
-    /// A port of which only the name is known: the name's words are the thing.
+    /// Makes a port from its name only. The words of the name become its kind.
     #[must_use]
     pub fn named(name: &str) -> Self {
         let words: Vec<String> = words(name).collect();
@@ -54,14 +54,15 @@ impl Port {
 }
 
 impl ApiEntry {
-    /// Entries by world and name, so that ties by position are ties by name, and the position each was given at.
+    /// Sorts entries by world and name, so that ties by position are ties by name. Also returns the original
+    /// position of each.
     pub fn sorted(entries: Vec<Self>) -> (Vec<usize>, Vec<Self>) {
         let mut sorted: Vec<(usize, Self)> = entries.into_iter().enumerate().collect();
         sorted.sort_by(|(_, left), (_, right)| (&left.world, &left.api).cmp(&(&right.world, &right.api)));
         sorted.into_iter().unzip()
     }
 
-    /// The text that stands for it in an embedder: its name as words, what it does, its domain.
+    /// Returns the text for an embedder: the words of the name, the description and the domain.
     #[must_use]
     pub fn text(&self) -> String {
         let name: Vec<String> = spoken(&self.api);
@@ -74,12 +75,12 @@ impl ApiEntry {
     }
 }
 
-/// A name's words as they are, in lower case.
+/// Returns the words of a name in lower case.
 fn spoken(name: &str) -> Vec<String> {
     split(name).map(str::to_lowercase).collect()
 }
 
-/// The entries of a world's APIs.
+/// Returns the search entries of a world's APIs.
 #[must_use]
 pub fn entries(name: &str, world: &World) -> Vec<ApiEntry> {
     world.apis.iter().map(|api| entry(name, world, api)).collect()
@@ -109,7 +110,7 @@ fn entry(name: &str, world: &World, api: &Api) -> ApiEntry {
     }
 }
 
-/// Keys of records and tokens: what only another API tells.
+/// Returns the inputs that only another API can supply: record keys and tokens.
 fn inputs(world: &World, api: &Api) -> Vec<Port> {
     let hidden = |name: &str, thing: String| Port { name: name.to_owned(), thing, hidden: true };
     let keys = api.parameters.iter().filter(|parameter| parameter.required).filter_map(|parameter| {
@@ -129,7 +130,7 @@ fn token_of(world: &World, api: &Api) -> String {
     format!("{domain}/token")
 }
 
-/// Gathers the keys that a reply shows.
+/// Collects the keys in a reply.
 struct Shown<'a> {
     world: &'a World,
     ports: Vec<Port>,

@@ -1,10 +1,11 @@
-//! `toolsearch/3`: what `ToolSearcher` finds. Integers only.
+//! `toolsearch/3`, the search of `ToolSearcher`. Integers only.
 //!
-//! Words are ranked by BM25 over an API's name (a word there counts 6), its search phrases (3), its description (2), its
-//! domain (1) and its parameters (1). A word's count `c` in an API whose counts add up to `l`, on average `a`, is worth
-//! `1024 · 22c / (10c + 3 + 9l/a)` times its rarity, `log2((2n + 2) / (2df + 1))` in 256ths. That ranking, the one by
-//! `minilm-static-1` and needs are fused. The model sums integers, divides and takes one square root, all of which IEEE 754
-//! rounds in one way only; its vectors are rounded to 16 bits, and the rest is integers: the same hits on every machine.
+//! Words are ranked by BM25 over an API's name (weight 6), search phrases (3), description (2), domain (1)
+//! and parameters (1). A word with weighted count `c`, in an API with weighted length `l` of average `a`,
+//! scores `1024 · 22c / (10c + 3 + 9l/a)` times its rarity. The rarity is `log2((2n + 2) / (2df + 1))` in
+//! 256ths. That ranking is fused with the ranking by `minilm-static-1` and with needs. The model sums
+//! integers, divides and takes one square root. IEEE 754 rounds all of these uniquely. Its vectors are
+//! rounded to 16 bits, and the rest is integers, so every machine finds the same hits.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,17 +16,17 @@ use super::score::best_first;
 use super::words::{log2, wanted, words};
 use crate::embed::{EmbedError, StaticEmbedder, embedded};
 
-/// The weights of a word in a name, in search phrases, in a description, in a domain's title and in parameters.
+/// The weights of words in the name, search phrases, description, domain title and parameters.
 const WEIGHTS: [u64; 5] = [6, 3, 2, 1, 1];
-/// The number of entries that count in each ranking.
+/// Number of entries of each ranking that count.
 const DEPTH: usize = 50;
 
-/// An index of the APIs of one world for `ToolSearcher`.
+/// An index of one world's APIs for `ToolSearcher`.
 #[derive(Debug)]
 pub struct ToolFinder {
-    /// The position at which each entry was given.
+    /// The original position of each entry.
     given: Vec<usize>,
-    /// Where each word stands, and what it is worth there.
+    /// For each word, the entries that contain it, with its score there.
     words: HashMap<String, Vec<(usize, i64)>>,
     fusion: Fusion,
     model: Arc<StaticEmbedder>,
@@ -35,14 +36,15 @@ impl ToolFinder {
     /// Indexes APIs.
     ///
     /// # Errors
-    /// When the program was built with damaged model files.
+    /// Returns an error if the program was built with damaged model files.
     pub fn new(entries: Vec<ApiEntry>) -> Result<Self, EmbedError> {
         let (given, entries) = ApiEntry::sorted(entries);
         let model = embedded()?;
         Ok(Self { words: index(&entries), fusion: Fusion::new(&entries, &*model)?, model, given })
     }
 
-    /// The APIs that fit keywords best by their positions among the entries given, best first, ties by name, with scores.
+    /// Returns the original positions and scores of the APIs that fit keywords best. The best is first; ties
+    /// are sorted by name.
     #[must_use]
     pub fn found(&self, keywords: &str, limit: usize) -> Vec<(usize, u32)> {
         let mut scores: BTreeMap<usize, i64> = BTreeMap::new();
@@ -52,7 +54,7 @@ impl ToolFinder {
         let mut by_words: Vec<(i64, usize)> = scores.into_iter().map(|(at, score)| (score, at)).collect();
         by_words.retain(|(score, _)| *score > 0);
         best_first(&mut by_words);
-        // The model in the program does not fail.
+        // The compiled-in model does not fail.
         let near = self.fusion.nearest(keywords, &*self.model, DEPTH, |_| true).unwrap_or_default();
         let mut by_words = by_words.into_iter().map(|(_, position)| position).take(DEPTH);
         let mut by_meaning = near.into_iter().map(|(_, position)| position);
@@ -62,7 +64,7 @@ impl ToolFinder {
     }
 }
 
-/// BM25's worth of each word in each entry.
+/// Returns the BM25 score of each word in each entry.
 fn index(entries: &[ApiEntry]) -> HashMap<String, Vec<(usize, i64)>> {
     let counts: Vec<BTreeMap<String, u64>> = entries.iter().map(counts).collect();
     let length = |counts: &BTreeMap<String, u64>| counts.values().sum::<u64>();

@@ -1,4 +1,5 @@
-//! Rankings by words and by meaning and the needs of APIs, fused in integers: every machine finds the same.
+//! Fusion: combines the rankings by words and by meaning with the needs of APIs. Integers only, so every
+//! machine gets the same result.
 //!
 //! A rank `r` (from 0) scores 65,536 · 10 / (10 + `r`), rounded down.
 
@@ -9,14 +10,14 @@ use super::vectors::Vectors;
 use super::words::split;
 use crate::embed::{EmbedError, Embedder};
 
-/// The rank at which half of it is left.
+/// The rank at which half of the score remains.
 const HALF_RANK: Score = 10;
-/// A cosine below a fifth is chance; in 2^-28ths.
+/// A smaller cosine is chance. One fifth, in 2^-28ths.
 const LEAST: i32 = (1 << 28) / 5;
-/// Texts that are embedded at once.
+/// Maximum number of texts per embedding batch.
 const BATCH: usize = 1_024;
 
-/// The data of entries that searches use beside their words.
+/// The vectors and needs of the entries.
 #[derive(Debug, Default)]
 pub struct Fusion {
     vectors: Vectors,
@@ -30,15 +31,15 @@ pub struct Fused {
     pub own: Scores,
     /// The scores that hits gave each other.
     pub exchanged: Exchanged,
-    /// All together, best first, ties by position.
+    /// All scores, best first, ties by position.
     pub best: Vec<(Score, usize)>,
 }
 
 impl Fusion {
-    /// Embeds the texts of entries and finds what they need of each other.
+    /// Embeds the texts of entries and finds their needs.
     ///
     /// # Errors
-    /// When a text cannot be embedded.
+    /// Returns an error if a text cannot be embedded.
     pub fn new(entries: &[ApiEntry], embedder: &dyn Embedder) -> Result<Self, EmbedError> {
         let texts: Vec<String> = entries.iter().map(ApiEntry::text).collect();
         let mut values = Vec::with_capacity(texts.len() * embedder.dimensions());
@@ -49,7 +50,8 @@ impl Fusion {
         Ok(Self { needs: Needs::new(entries, &vectors), vectors })
     }
 
-    /// The entries nearest a text in meaning and their cosines in 2^-28ths, nearest first, ties by position.
+    /// Returns the entries nearest to a text in meaning, with cosines in 2^-28ths. The nearest is first; ties
+    /// are sorted by position.
     pub fn nearest(
         &self,
         text: &str,
@@ -57,14 +59,15 @@ impl Fusion {
         limit: usize,
         passes: impl Fn(usize) -> bool,
     ) -> Result<Vec<(i32, usize)>, EmbedError> {
-        // Marks without a word have vectors too, and mean nothing.
+        // A query of marks without a word has a vector, but no meaning.
         if split(text).next().is_none() {
             return Ok(Vec::new());
         }
         Ok(self.vectors.nearest(&embedder.embed(&[text])?, LEAST, limit, passes))
     }
 
-    /// Fuses rankings, each best first. With `needs`, hits that fit together rise, and what the best need is found too.
+    /// Fuses rankings, each best first. With `needs`, hits that fit together rise, and the APIs that the best
+    /// hits need are added.
     pub fn fused(
         &self,
         rankings: [&mut dyn Iterator<Item = usize>; 2],

@@ -1,4 +1,4 @@
-//! Needs between APIs: an input of one API that is an output of another. Integers only; shares are in percent.
+//! Needs: inputs of APIs that outputs of other APIs can supply. Integers only; shares are in per cent.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,55 +9,56 @@ use super::entry::ApiEntry;
 use super::score::{BEST_OF_ALL, Score, Scores, best_first};
 use super::vectors::Vectors;
 
-/// Hits whose needs are looked at.
+/// Number of hits whose needs are followed.
 const NEEDY: usize = 10;
-/// The share of the best source's score that a hit gains for each of its inputs.
+/// Per cent of the best source's score that a hit gains for each of its inputs.
 const FED: Score = 30;
-/// How far needs are followed.
+/// Number of rounds in which needs are followed.
 const STEPS: usize = 3;
-/// The share of the best score that remains for the hit that gained most: the best match of the words stays first.
+/// Maximum per cent of the best score for a hit that gained, so that the best match of the words stays first.
 const BELOW_BEST: Score = 97;
-/// The share of a hit's score for the sources of an identifier that it asks for.
+/// Per cent of a hit's score that the sources of a required identifier get.
 const PASSED_HIDDEN: Score = 90;
-/// The same for another thing that some API exists to tell: half-way, since users may or may not say it.
+/// The same for another input that a single-purpose API supplies. It is lower because users may mention the
+/// value themselves.
 const PASSED_TOLD: Score = 70;
-/// The same for anything else.
+/// The same for any other input.
 const PASSED_OTHER: Score = 50;
-/// Sources of one need that a hit passes on to; which of them is meant is not known for sure.
+/// Number of sources per need that get a share. Several may be the right one.
 const ALTERNATIVES: usize = 3;
-/// The share of the better source's score that the next source gets.
+/// Per cent of a source's share that the next source gets.
 const NEXT: Score = 85;
-/// Fitness is in 2^-28ths, as products of vectors are: a hundredth of one.
+/// The unit of fitness: one hundredth, in 2^-28ths like vector products.
 const FIT: Score = (1 << 28) / 100;
 /// The weight of a source's own score in its fitness, in units of `FIT`.
 const OWN: Score = 25;
-/// The fitness that a source loses for each identifier that it asks for itself, in units of `FIT`; and the most that
-/// count.
+/// The fitness that a source loses for each identifier that it requires itself, in units of `FIT`. At most
+/// [`MOST_ASKED`] identifiers count.
 const ASKS: Score = 20;
 const MOST_ASKED: usize = 3;
-/// The fitness that a source gains if it has a single output, in units of `FIT`. It is divided by the number of
+/// The fitness that a source with a single output gains, in units of `FIT`. It is divided by the number of
 /// outputs.
 const TELLS_ONLY_THIS: Score = 60;
-/// Entries that return one thing, at most; what everything returns tells nothing apart.
+/// Maximum number of entries that output one kind. A kind that more entries output does not distinguish them.
 const MAX_SOURCES: usize = 64;
-/// The fittest of them that one input keeps.
+/// Number of the fittest sources that are kept per input.
 const KEPT: usize = 16;
-/// The least words of a name that another's may end with to be the same thing.
+/// Minimum number of words that a shorter name must have to match the end of a longer one.
 const LEAST_WORDS: usize = 2;
 
-/// The sources that can fill each input, by the positions of entries.
+/// The sources of each input, by positions of entries.
 #[derive(Debug, Default)]
 pub(super) struct Needs {
-    /// For each entry the inputs that others can fill.
+    /// For each entry, the inputs that other entries can supply.
     of: Vec<Vec<Need>>,
 }
 
-/// An input that other APIs can fill.
+/// An input that other APIs can supply.
 #[derive(Debug)]
 struct Need {
-    /// The share of a hit's score that its sources get.
+    /// Per cent of a hit's score that its sources get.
     share: Score,
-    /// Entries that return it and how well each fits, whatever is searched for; the best first.
+    /// Entries that output it, with their fitness independent of the query, the fittest first.
     sources: Vec<(Score, u32)>,
 }
 
@@ -65,25 +66,26 @@ struct Need {
 #[derive(Clone, Copy, Debug)]
 pub struct Passed {
     pub score: Score,
-    /// The hit's position.
+    /// Position of the hit.
     pub by: usize,
 }
 
-/// The scores that hits gain from each other.
+/// The scores that hits give each other.
 #[derive(Debug, Default)]
 pub struct Exchanged {
-    /// The best hits: what they have now, and their positions, best first.
+    /// The best hits with their increased scores and positions, best first.
     pub fed: Vec<(Score, usize)>,
     /// The scores that sources get, by position.
     pub passed: BTreeMap<usize, Passed>,
 }
 
-/// Entries by what they return, world by world.
+/// Entries by world and by kind of output.
 type Sources<'a> = FxHashMap<(&'a str, &'a str), Vec<u32>>;
 
 impl Needs {
-    /// An entry can fill an input of its own world that it does not ask for itself. Where entries that only read can,
-    /// those that change records are left out: a key is looked up, not made.
+    /// Finds the needs of entries. An entry can supply an input of its own world that it does not require
+    /// itself. Entries that write are left out if reading ones can supply the input, because keys should be
+    /// looked up rather than created.
     pub(super) fn new(entries: &[ApiEntry], vectors: &Vectors) -> Self {
         let sources = sources(entries);
         let needs = |(position, entry): (usize, &ApiEntry)| {
@@ -111,11 +113,11 @@ impl Needs {
         Self { of: entries.iter().enumerate().map(needs).collect() }
     }
 
-    /// Returns the scores that hits gain from each other. `own` are the scores of the entries found, `passes` is true
-    /// for an entry that may be shown.
+    /// Returns the scores that hits give each other. `own` has the scores of the found entries. `passes`
+    /// returns true for an entry that may be shown.
     ///
-    /// First each hit gains for every input that another hit can fill. Then the best pass a share of their scores on to
-    /// the best sources of each of their inputs, and the first of these to its own.
+    /// First, each hit gains for every input that another hit can supply. Then the best hits pass a share of
+    /// their scores to the best sources of their inputs. The best of these sources do the same.
     pub(super) fn exchanged(&self, own: &Scores, passes: impl Fn(usize) -> bool) -> Exchanged {
         let score = |position: usize| own.get(&position).copied().unwrap_or(0);
         let fed = self.fed(own);
@@ -142,7 +144,7 @@ impl Needs {
         Exchanged { fed, passed }
     }
 
-    /// The best hits when each has gained for the inputs that others can fill, best first, ties by position.
+    /// Returns the best hits after each has gained for its supplied inputs, best first, ties by position.
     fn fed(&self, own: &Scores) -> Vec<(Score, usize)> {
         let best = |need: &Need| {
             let scores = need.sources.iter().filter_map(|(_, source)| own.get(&(*source as usize)));
@@ -168,7 +170,7 @@ impl Needs {
 }
 
 impl Need {
-    /// The sources that fit best, best first, ties by position.
+    /// Returns the fittest sources, best first, ties by position.
     fn best(&self, own: impl Fn(usize) -> Score, passes: impl Fn(usize) -> bool) -> Vec<usize> {
         let shown = self.sources.iter().map(|(fit, source)| (*fit, *source as usize));
         let mut fit: Vec<(Score, usize)> = shown
@@ -180,7 +182,8 @@ impl Need {
     }
 }
 
-/// How readily an entry tells what it tells: best is one that asks for no identifier and tells this only.
+/// Returns how readily an entry supplies its outputs. An entry without required identifiers and with a single
+/// output scores highest.
 fn ease(entry: &ApiEntry) -> Score {
     FIT * (TELLS_ONLY_THIS / entry.outputs.len().max(1) as Score
         - ASKS * asked(entry).min(MOST_ASKED) as Score)
@@ -218,8 +221,8 @@ fn sources(entries: &[ApiEntry]) -> Sources<'_> {
     sources
 }
 
-/// Returns the entries that output a thing. If there are none, the longest ending of its name with at least two words
-/// counts: the `recipient user id` is a `user id`.
+/// Returns the entries that output a kind. If there are none, tries ever shorter endings of its name, down to
+/// two words. Example: a `user id` fits a `recipient user id`.
 fn found<'a>(sources: &'a Sources<'a>, world: &'a str, thing: &'a str) -> Option<&'a Vec<u32>> {
     let mut rest = thing;
     loop {

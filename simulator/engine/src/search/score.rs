@@ -1,9 +1,9 @@
-//! Scores in integers, and their order.
+//! Integer scores and their order.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// The score of an entry: 65,536 for the best of each ranking.
+/// The score of an entry. The best of each ranking has 65,536.
 pub type Score = i64;
 /// Scores by position.
 pub type Scores = BTreeMap<usize, Score>;
@@ -13,7 +13,7 @@ pub const BEST: Score = 65_536;
 /// The score of an entry that is the best of both rankings.
 pub const BEST_OF_ALL: Score = 2 * BEST;
 
-/// Sorts by score, the highest first, ties by what is scored.
+/// Sorts by descending score, ties by item.
 pub fn best_first<T: Copy + Ord>(scored: &mut [(Score, T)]) {
     scored.sort_unstable_by_key(|(score, scored)| (Reverse(*score), *scored));
 }

@@ -1,11 +1,11 @@
-//! Vectors side by side, in 16-bit integers: what is near a query, found by looking at all of them.
+//! Vectors in 16-bit integers, with an exhaustive search for the nearest.
 
 use std::cmp::Reverse;
 
-/// The integer that stands for one in a row: products of two rows of length one fit 32 bits.
+/// The integer that represents 1.0. Dot products of unit rows then fit into 32 bits.
 const ONE: f32 = 16_384.0;
 
-/// Rows of one length.
+/// Rows of equal length.
 #[derive(Debug, Default)]
 pub(super) struct Vectors {
     width: usize,
@@ -13,13 +13,13 @@ pub(super) struct Vectors {
 }
 
 impl Vectors {
-    /// Rounds vectors of length one, one after the other.
+    /// Rounds concatenated unit vectors.
     pub(super) fn new(width: usize, values: &[f32]) -> Self {
         Self { width: width.max(1), values: values.iter().map(|value| rounded(*value)).collect() }
     }
 
-    /// The rows whose product with a vector is greater than `least`, nearest first, ties by position: products in
-    /// 2^-28ths, and the positions of rows. Integers only.
+    /// Returns the rows whose dot product with a vector exceeds `least`, as product in 2^-28ths and position.
+    /// The nearest is first; ties are sorted by position. Integers only.
     pub(super) fn nearest(
         &self,
         vector: &[f32],
@@ -40,14 +40,14 @@ impl Vectors {
         near
     }
 
-    /// The dot product of two rows, in 2^-28ths.
+    /// Returns the dot product of two rows, in 2^-28ths.
     pub(super) fn between(&self, left: usize, right: usize) -> i32 {
         let row = |at: usize| self.values.get(at * self.width..(at + 1) * self.width).unwrap_or_default();
         dot(row(left), row(right))
     }
 }
 
-/// A product as a cosine.
+/// Converts a product to a cosine.
 pub fn cosine(product: i32) -> f32 {
     product as f32 / (ONE * ONE)
 }

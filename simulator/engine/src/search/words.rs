@@ -1,14 +1,14 @@
-//! The words of names and texts as searches see them. `toolsearch/1` and `toolsearch/3` are defined by them: they never
-//! change.
+//! Words: splits names and texts for searches. `toolsearch/1` and `toolsearch/3` depend on these functions,
+//! so they must never change.
 
 use std::collections::BTreeSet;
 
 use diorama_seeds::english::distance;
 
-/// Different keywords that count, at most; the first ones.
+/// Maximum number of distinct keywords that count.
 const MAX_KEYWORDS: usize = 64;
 
-/// The different words of keywords, in their order.
+/// Returns the distinct words of keywords, in their order.
 pub fn wanted(keywords: &str) -> Vec<String> {
     let mut wanted: Vec<String> = Vec::new();
     for token in words(keywords) {
@@ -22,13 +22,13 @@ pub fn wanted(keywords: &str) -> Vec<String> {
     wanted
 }
 
-/// The words of a text: split where it is neither letter nor digit and inside camel case, lower case, plurals
-/// made singular, words without meaning left out.
+/// Returns the words of a text in lower case and singular, without stop words. Splits at characters other
+/// than letters and digits, and inside camel case.
 pub fn words(text: &str) -> impl Iterator<Item = String> {
     split(text).map(|word| stem(&word.to_lowercase())).filter(|word| !STOP_WORDS.contains(&word.as_str()))
 }
 
-/// The words of a text as they are written.
+/// Returns the words of a text in their original spelling.
 pub fn split(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|character: char| !character.is_alphanumeric()).flat_map(split_camel_case);
     words.filter(|word| !word.is_empty())
@@ -58,8 +58,8 @@ fn split_camel_case(word: &str) -> Vec<&str> {
     parts
 }
 
-/// A light plural stemmer: `cities` to `city`, `boxes` to `box`, `rooms` to `room`; `bus`, `glass`, `this` stay, and
-/// `movie` meets `movies` at `movy`.
+/// Returns the stem of a plural: `cities` to `city`, `boxes` to `box`, `rooms` to `room`. `bus`, `glass` and
+/// `this` stay. `movie` and `movies` both become `movy`.
 pub fn stem(word: &str) -> String {
     let long_enough = word.chars().count() > 3;
     if !long_enough {
@@ -79,7 +79,8 @@ pub fn stem(word: &str) -> String {
     word.strip_suffix('s').unwrap_or(word).to_owned()
 }
 
-/// The binary logarithm in 256ths, rounded down; of 0 it is 0. Integers only, so that it is the same everywhere.
+/// Returns the binary logarithm in 256ths, rounded down, or 0 for 0. Integers only, so every machine gets the
+/// same result.
 pub fn log2(n: u64) -> u32 {
     let Some(whole) = n.checked_ilog2() else { return 0 };
     // The mantissa as a fixed-point number from 1 (2^32) to 2; squaring it doubles its logarithm.
@@ -98,7 +99,8 @@ pub fn log2(n: u64) -> u32 {
     whole * 256 + fraction
 }
 
-/// The names nearest to a wrong one: fewest edits first, and only those that are near at all or share a word.
+/// Returns the known names nearest to a wrong one, by edit distance. Names that are neither near nor share a
+/// word are left out.
 pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let name: String = name.chars().take(64).collect();
     let wanted: BTreeSet<String> = words(&name).collect();
@@ -108,7 +110,7 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a 
             let edits = distance(&name, known);
             let shared = words(known).filter(|token| wanted.contains(token)).count();
             let longest = letters.max(known.chars().count());
-            // A shared word is worth four edits.
+            // A shared word counts as four edits.
             (edits * 3 <= longest || shared > 0).then(|| ((edits + 64).saturating_sub(shared * 4), known))
         })
         .collect();

@@ -1,4 +1,4 @@
-//! A session: an isolated copy of a world, and the calls on it.
+//! Owns the session: an isolated copy of a world, and the calls on it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,22 +15,22 @@ use crate::refusal::Refusal;
 use crate::tools::{SearchVersion, TOOL_SEARCHER};
 use crate::{Applied, Base, Digest, RecordChange, State, apply, broken_rule, diff, unknown_api};
 
-/// How a session starts.
+/// The start of a session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionOptions {
-    /// New keys and tokens follow from it.
+    /// The seed of new keys and tokens.
     pub seed: u64,
-    /// Where the clock starts, if not where the world says.
+    /// The time at the start. If none, the world's own.
     pub clock: Option<Instant>,
-    /// The APIs that may be called from the start; all when not given. `ToolSearcher` always may.
+    /// The APIs that may be called from the start. If none, all. `ToolSearcher` is always allowed.
     pub visible: Option<Vec<ApiId>>,
-    /// The version of the search that `ToolSearcher` does, if not the default.
+    /// The version of the search in `ToolSearcher`, if not the default.
     pub search: Option<SearchVersion>,
-    /// What the first calls of APIs meet. Those of unknown APIs are left out.
+    /// The outages that the first calls of APIs meet. Outages of unknown APIs are dropped.
     pub outages: Vec<Outage>,
 }
 
-/// One isolated copy of a world. A clone is a fork and copies nothing.
+/// An isolated copy of a world. A clone is a fork and copies no records.
 ///
 /// ```
 /// use diorama_seeds::task::Call;
@@ -78,12 +78,12 @@ pub struct Session {
     pub(super) visible_at_first: Option<RedBlackTreeSetSync<ApiId>>,
     pub(super) log: Log,
     pub(super) faults: Option<Arc<Faults>>,
-    /// The state before the last change: what a stale read shows.
+    /// The state before the last change, which stale reads return.
     pub(super) before: State,
 }
 
 impl Session {
-    /// A fresh session.
+    /// Makes a session at its start.
     #[must_use]
     pub fn new(base: Arc<Base>, options: SessionOptions) -> Self {
         let mut initial = State::initial(&base, options.seed);
@@ -112,12 +112,12 @@ impl Session {
         }
     }
 
-    /// Executes a call, moves the state on and logs it.
+    /// Executes a call, updates the state and logs the call.
     pub fn call(&mut self, call: &Call) -> Arc<LogEntry> {
         self.call_owned(call.clone())
     }
 
-    /// [`Session::call`] of a call that goes into the log as it is.
+    /// The same as [`Session::call`], without a copy of the call.
     pub fn call_owned(&mut self, call: Call) -> Arc<LogEntry> {
         let api = self.base.api_named(&call.api);
         if let Some(refusal) = self.refused(&call, api) {
@@ -127,7 +127,7 @@ impl Session {
         self.take(entry, state)
     }
 
-    /// The engine's word on a call, and the state that it leads to.
+    /// Returns the log entry of a call and the state after it, without changing the session.
     pub(super) fn execute(&self, call: Call, api: Option<ApiId>) -> (Arc<LogEntry>, State) {
         let clock = self.state.clock();
         let (applied, faults) = match (api, &self.faults) {
@@ -140,7 +140,7 @@ impl Session {
         (Arc::new(LogEntry { call, api, clock, reply, changes, faults, broken, needs }), state)
     }
 
-    /// Moves on to the state that a call led to, and logs the call.
+    /// Sets the state after a call, and logs the call.
     pub(super) fn take(&mut self, entry: Arc<LogEntry>, state: State) -> Arc<LogEntry> {
         self.remember(&entry);
         let before = std::mem::replace(&mut self.state, state);
@@ -160,7 +160,7 @@ impl Session {
         entry
     }
 
-    /// Logs a call, while the session still stands where it stood before it.
+    /// Logs a call. The session must still be in the state before it.
     fn remember(&mut self, entry: &Arc<LogEntry>) {
         let mut log = std::mem::replace(&mut self.log, Log::Counted(0));
         log.push(entry, || self.mark());
@@ -171,13 +171,13 @@ impl Session {
         Mark { state: self.state.clone(), before: self.before.clone(), visible: self.visible.clone() }
     }
 
-    /// Another session that starts where this one is.
+    /// Returns a session that starts in the current state.
     #[must_use]
     pub fn fork(&self) -> Self {
         self.clone()
     }
 
-    /// Another session that starts where this one was after so many calls: the calls are made again.
+    /// Returns a session that starts in the state after `calls` calls. The calls are replayed.
     #[must_use]
     pub fn fork_at(&self, calls: usize) -> Self {
         let mut fork = self.fork();
@@ -190,7 +190,7 @@ impl Session {
         fork
     }
 
-    /// Goes back to the start: records, clock, tokens, visible APIs, log.
+    /// Resets records, clock, tokens, visible APIs and log to the start.
     pub fn reset(&mut self) {
         self.state = self.initial.clone();
         self.before = self.initial.clone();
@@ -198,42 +198,42 @@ impl Session {
         self.log = self.log.emptied();
     }
 
-    /// Sets the clock. Nothing else moves it.
+    /// Sets the clock. Calls do not change it.
     pub const fn set_clock(&mut self, clock: Instant) {
         self.state.set_clock(clock);
     }
 
-    /// The hash of the records and tokens as they are.
+    /// Returns the hash of the current records and tokens.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.state.digest()
     }
 
-    /// The differences from the start, sorted by resource and key.
+    /// Returns the differences from the start, sorted by resource and key.
     #[must_use]
     pub fn diff(&self) -> Vec<RecordChange> {
         diff(&self.base, &self.initial, &self.state)
     }
 
-    /// The frozen base.
+    /// Returns the frozen base.
     #[must_use]
     pub const fn base(&self) -> &Arc<Base> {
         &self.base
     }
 
-    /// The state now.
+    /// Returns the current state.
     #[must_use]
     pub const fn state(&self) -> &State {
         &self.state
     }
 
-    /// The state at the start.
+    /// Returns the state at the start.
     #[must_use]
     pub const fn initial(&self) -> &State {
         &self.initial
     }
 
-    /// The seed that new keys and tokens follow from.
+    /// Returns the seed of new keys and tokens.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.initial.seed()
@@ -245,19 +245,19 @@ impl Session {
         self.visible.as_ref().is_none_or(|visible| visible.contains(&api))
     }
 
-    /// The APIs that may be called now, in the world's order.
+    /// Returns the APIs that may be called now, in the world's order.
     pub fn visible(&self) -> impl Iterator<Item = ApiId> {
         let count = u16::try_from(self.base.world().apis.len()).unwrap_or(u16::MAX);
         (0..count).map(ApiId).filter(|api| self.is_visible(*api))
     }
 
-    /// The APIs that may be called now, where those are not all.
+    /// Returns the APIs that may be called now, or none if all may.
     #[must_use]
     pub fn visible_if_limited(&self) -> Option<BTreeSet<ApiId>> {
         Some(self.visible.as_ref()?.iter().copied().collect())
     }
 
-    /// The refusal of a call to what the caller has not been shown; names that are hidden stay hidden.
+    /// Returns the refusal of a call to an API that the caller has not seen. It does not reveal hidden names.
     pub(super) fn refused(&self, call: &Call, api: Option<ApiId>) -> Option<Refusal> {
         self.visible.as_ref()?;
         let searches = self.visible_at_first.as_ref().is_none_or(RedBlackTreeSetSync::is_empty);
@@ -277,7 +277,7 @@ impl Session {
         }
     }
 
-    /// Makes the APIs visible whose schemas a search shows.
+    /// Makes the APIs of a search result visible.
     fn show_tools(&mut self, entry: &LogEntry) {
         let Some(visible) = &mut self.visible else { return };
         for api in entry.tools_found().filter_map(|name| self.base.api_named(name)) {

@@ -1,4 +1,4 @@
-//! One call of a session with its reply and changes.
+//! Owns the log entry of a call, with its reply and changes.
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
@@ -8,29 +8,29 @@ use crate::fault::Fired;
 use crate::tools::TOOL_SEARCHER;
 use crate::{Body, NeededConsent, RecordChange, Reply};
 
-/// One call of a session, with its reply and changes.
+/// The log entry of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LogEntry {
     /// The call.
     pub call: Call,
-    /// The API, when there is one of that name.
+    /// The API, if one has the called name.
     pub api: Option<ApiId>,
     /// The clock at the call.
     pub clock: Instant,
     /// The reply.
     pub reply: Reply,
-    /// The records that it changed.
+    /// The changed records.
     pub changes: Vec<RecordChange>,
-    /// The faults that fired; the reply is what they left of it.
+    /// The faults that fired. `reply` includes their effects.
     pub faults: Vec<Fired>,
-    /// The rule of the domain's policy that it broke. No reply shows it.
+    /// The policy rule that the call broke. Replies do not show it.
     pub broken: Option<Str>,
-    /// The yes of the user that a rule of the domain's policy asks for. No reply shows it.
+    /// The consent that a policy rule requires. Replies do not show it.
     pub needs: Option<NeededConsent>,
 }
 
 impl LogEntry {
-    /// Returns the names of the tools that it found, where it is a search for tools.
+    /// Returns the names of the found tools, if the call is a tool search.
     pub fn tools_found(&self) -> impl Iterator<Item = &str> {
         let is_search = self.api.is_none() && self.call.api == TOOL_SEARCHER && self.reply.is_success();
         let tools = self.reply.body.member("tools").filter(|_| is_search);
@@ -38,7 +38,7 @@ impl LogEntry {
         tools.into_iter().flatten().filter_map(|tool| tool.member("name")?.value()?.as_str())
     }
 
-    /// Returns true if it changed a record that another call changed too.
+    /// Returns true if both calls changed the same record.
     #[must_use]
     pub fn touches(&self, other: &Self) -> bool {
         self.changes.iter().any(|change| {

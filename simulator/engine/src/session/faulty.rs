@@ -1,4 +1,4 @@
-//! Calls under faults.
+//! Calls with injected faults.
 
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
@@ -8,20 +8,20 @@ use crate::fault::{self, Faults, Fired, Kind};
 use crate::{Applied, apply};
 
 impl Session {
-    /// The session with faults, which fire from the next call on.
+    /// Sets the faults, which fire from the next call on.
     #[must_use]
     pub fn with_faults(mut self, faults: Faults) -> Self {
         self.faults = (!faults.rules().is_empty()).then(|| std::sync::Arc::new(faults));
         self
     }
 
-    /// The faults, where there are any.
+    /// Returns the faults, if there are any.
     #[must_use]
     pub fn faults(&self) -> Option<&Faults> {
         self.faults.as_deref()
     }
 
-    /// The result of a call under faults, and the faults that made a difference.
+    /// Returns the result of a call with faults, and the faults that had an effect.
     pub(super) fn faulty(&self, call: &Call, api: ApiId, rules: &Faults) -> (Applied, Vec<Fired>) {
         let declared = self.base.world().api(api);
         let fired = rules.at(self.seed(), self.log.len() as u64, declared);

@@ -1,4 +1,4 @@
-//! Sessions as plain data, to be written down between calls: where a session stands, without the calls that led there.
+//! Serialised sessions: the current state of a session, without the calls that led to it.
 
 use rpds::RedBlackTreeSetSync;
 use serde::{Deserialize, Serialize};
@@ -7,20 +7,20 @@ use super::calls::Session;
 use super::log::Log;
 use crate::KeptState;
 
-/// Where a session stands.
+/// The current state of a session, in serialised form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptSession {
     calls: usize,
     state: KeptState,
-    /// The state that stale reads show, where there are faults.
+    /// The state that stale reads return, if there are faults.
     before: Option<KeptState>,
-    /// The names of the APIs that may be called, unless all may.
+    /// The names of the APIs that may be called. If none, all.
     visible: Option<Vec<String>>,
 }
 
 impl Session {
-    /// Where the session stands.
+    /// Returns the serialised session.
     pub fn kept(&self) -> KeptSession {
         let world = self.base.world();
         let names = || self.visible().map(|api| world.api(api).name.to_string()).collect();
@@ -32,9 +32,9 @@ impl Session {
         }
     }
 
-    /// A session that goes on where another one stood that had started as this one did, and shares with this one what is
-    /// the same. It has no log: who reads it
-    /// has to make the calls again. None when what was kept does not fit.
+    /// Restores a serialised session, which must have started like this one. Shares equal parts with this
+    /// session. The result has no log, so a reader must replay the calls. Returns none if the serialised
+    /// session does not fit.
     pub fn resumed(&self, kept: &KeptSession) -> Option<Self> {
         let mut session = self.clone();
         session.state = self.state.resumed(&self.base, &kept.state)?;
@@ -59,7 +59,7 @@ impl Session {
         Some(session)
     }
 
-    /// Returns true if the calls are known, and not only how many there were.
+    /// Returns true if the session has its calls, and not only their number.
     pub const fn knows_its_calls(&self) -> bool {
         !matches!(self.log, Log::Counted(calls) if calls > 0)
     }

@@ -1,4 +1,4 @@
-//! The calls that a session remembers, with their replies or without.
+//! Owns the log of a session: its calls with replies, without replies, or only their number.
 
 use std::sync::Arc;
 
@@ -11,40 +11,40 @@ use serde_json::Map;
 use super::entry::LogEntry;
 use crate::{Base, State};
 
-/// From one mark to the next there are so many calls: as many are made again, at most, to get at one entry.
+/// Number of calls between two marks. Reading one entry replays at most as many calls.
 pub(super) const BETWEEN_MARKS: usize = 256;
 
 /// The calls so far.
 #[derive(Clone, Debug)]
 pub(super) enum Log {
-    /// With all that came of them.
+    /// With replies and changes.
     Whole(VectorSync<Arc<LogEntry>>),
-    /// As they were asked.
+    /// Without replies and changes.
     Brief {
         /// The calls.
         asked: VectorSync<Asked>,
-        /// Where the session stood before every 256th.
+        /// The state of the session before every [`BETWEEN_MARKS`]th call.
         marks: VectorSync<Mark>,
-        /// About how many bytes of memory both take, what the session holds anyway aside.
+        /// Approximate bytes of both, beyond what the session uses anyway.
         bytes: u64,
-        /// How many had been written when the last mark was made.
+        /// The value of [`State::written`] at the last mark.
         written: u64,
     },
-    /// Only how many there were: the calls are another session's, which are made again.
+    /// Only the number of calls. Another session replays them.
     Counted(usize),
 }
 
-/// A call as it was asked.
+/// A call without its reply.
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) clock: Instant,
-    /// The API, or a name that no API has.
+    /// The API, or the called name if no API has it.
     api: Result<ApiId, Box<str>>,
-    /// JSON; nothing where there are no arguments.
+    /// JSON text. Empty if there are no arguments.
     arguments: Box<str>,
 }
 
-/// Where a session stood.
+/// The state of a session at one point.
 #[derive(Clone, Debug)]
 pub(super) struct Mark {
     pub(super) state: State,
@@ -63,7 +63,7 @@ impl Asked {
         }
     }
 
-    /// About how many bytes of memory it takes.
+    /// Returns the approximate bytes of memory.
     fn bytes(&self) -> u64 {
         let name = self.api.as_ref().err().map_or(0, |name| name.len());
         (2 * size_of::<Self>() + name + self.arguments.len()) as u64
@@ -76,7 +76,7 @@ impl Asked {
         };
         let arguments = match &*self.arguments {
             "" => Map::new(),
-            // Written by `of` above, so that it is read: there is nothing that can fail.
+            // [`Asked::of`] wrote this text, so parsing cannot fail.
             text => serde_json::from_str(text).unwrap_or_default(),
         };
         Call { api, arguments }
@@ -84,7 +84,7 @@ impl Asked {
 }
 
 impl Log {
-    /// An empty log that keeps calls the same way.
+    /// Returns an empty log of the same kind.
     pub(super) fn emptied(&self) -> Self {
         match self {
             Self::Whole(_) => Self::Whole(VectorSync::new_sync()),
@@ -96,7 +96,7 @@ impl Log {
         Self::Brief { asked: VectorSync::new_sync(), marks: VectorSync::new_sync(), bytes: 0, written: 0 }
     }
 
-    /// About how many bytes of memory a brief log takes.
+    /// Returns the approximate bytes of memory of a brief log.
     pub(super) const fn bytes(&self) -> u64 {
         match self {
             Self::Brief { bytes, .. } => *bytes,
@@ -112,14 +112,15 @@ impl Log {
         }
     }
 
-    /// Adds a call; `mark` says where the session stood before it.
+    /// Adds a call. `mark` returns the session's state before it.
     pub(super) fn push(&mut self, entry: &Arc<LogEntry>, mark: impl FnOnce() -> Mark) {
         match self {
             Self::Whole(entries) => entries.push_back_mut(Arc::clone(entry)),
             Self::Brief { asked, marks, bytes, written } => {
                 if asked.len().is_multiple_of(BETWEEN_MARKS) {
                     let mark = mark();
-                    // A mark keeps alive what was changed since the one before it, and no more than all there was.
+                    // A mark keeps the changes since the previous mark in memory, and at most all changes of
+                    // its state.
                     let all = mark.state.written();
                     *bytes += mark.state.bytes().min(all.saturating_sub(*written));
                     *written = all;

@@ -1,7 +1,7 @@
-//! Calls whose result is known, because the same call was made on the same state before.
+//! Owns the memo: results of calls that were made on the same state before.
 //!
-//! The engine is a pure function of state and call, so a result may be used again. Faults and variants of one
-//! reference solution share most of their calls; what must prove a replay does without a memo.
+//! The engine is a pure function of state and call, so results can be reused. Mutants and variants of one
+//! reference solution share most of their calls. A proof by replay must not use a memo.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault};
@@ -14,10 +14,10 @@ use super::calls::Session;
 use super::entry::LogEntry;
 use crate::State;
 
-/// The calls made so far, each with the state that it was made on and the one that it led to.
+/// Known calls, each with the states before and after it.
 #[derive(Debug, Default)]
 pub struct Memo {
-    /// By hash of the call.
+    /// The known calls by hash.
     known: HashMap<u64, Vec<Known>, BuildHasherDefault<FxHasher>>,
 }
 
@@ -25,12 +25,12 @@ pub struct Memo {
 struct Known {
     before: State,
     entry: Arc<LogEntry>,
-    /// Where it led; none of a call that only reads, which leads nowhere on whatever seed.
+    /// The state after the call. None for a read, which changes no state.
     after: Option<State>,
 }
 
 impl Known {
-    /// The state that the call leads to from another, if known.
+    /// Returns the state after the call on another state, if known.
     fn led(&self, state: &State) -> Option<State> {
         match &self.after {
             Some(after) => self.before.is(state).then(|| after.clone()),
@@ -40,14 +40,14 @@ impl Known {
 }
 
 impl Memo {
-    /// An empty memo.
+    /// Makes an empty memo.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     fn find(&self, hash: u64, state: &State, call: &Call) -> Option<(Arc<LogEntry>, State)> {
-        // In another order the same arguments are another call, which only costs making it.
+        // Arguments in another order count as another call, which only costs time.
         let same = |known: &&Known| {
             let made = &known.entry.call;
             made.api == call.api && made.arguments.iter().eq(&call.arguments)
@@ -58,10 +58,10 @@ impl Memo {
 }
 
 impl Session {
-    /// [`Session::call`], with the result taken from the memo where the call is known there, and put into it where
-    /// it is not. All sessions of a memo must be of one base.
+    /// Makes a call like [`Session::call`], but reuses a result from the memo. New results are added. All
+    /// sessions of a memo must have the same base.
     pub fn call_again(&mut self, call: &Call, memo: &mut Memo) -> Arc<LogEntry> {
-        // The effect of faults depends on the number of the call, too.
+        // The effect of faults also depends on the call's number.
         if self.faults.is_some() {
             return self.call(call);
         }

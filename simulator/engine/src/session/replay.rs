@@ -1,5 +1,5 @@
-//! Reads a session's log. Where only calls are kept, their replies and changes are made again: the engine is a pure
-//! function of state and call, so that a session that lives for long need not hold all its replies.
+//! Reads a session's log. A brief log replays its calls, since the engine is a pure function of state and
+//! call. So a long session need not keep its replies.
 
 use std::sync::Arc;
 
@@ -12,42 +12,42 @@ use super::entry::LogEntry;
 use super::log::{BETWEEN_MARKS, Log, Mark};
 
 impl Session {
-    /// Keeps of its calls only what was asked. The log is the same, and takes as long to read as the calls took to
-    /// make; a call takes a tenth of the memory.
+    /// Keeps only the calls in the log. Reading the log then takes as long as the calls took. A call takes a
+    /// tenth of the memory.
     ///
-    /// To be chosen before the first call: it empties the log.
+    /// Must be set before the first call, because it empties the log.
     #[must_use]
     pub fn with_brief_log(mut self) -> Self {
         self.log = Log::brief();
         self
     }
 
-    /// The calls so far, oldest first.
+    /// Returns the calls so far, oldest first.
     #[must_use]
     pub fn log(&self) -> Entries<'_> {
         self.log_from(0)
     }
 
-    /// The calls so far, oldest first, from the one of this number on (from 0).
+    /// Returns the calls from number `first` on (from 0), oldest first.
     #[must_use]
     pub fn log_from(&self, first: usize) -> Entries<'_> {
         Entries { session: self, next: first.min(self.log.len()), again: None }
     }
 
-    /// How many calls there were.
+    /// Returns the number of calls.
     #[must_use]
     pub fn calls(&self) -> usize {
         self.log.len()
     }
 
-    /// About how many bytes of memory the session takes beside its base: records, tokens and the calls of a brief log.
-    /// Structure that forks share is counted for each.
+    /// Returns the approximate bytes of memory beside the base: records, tokens and the calls of a brief log.
+    /// Parts that forks share count for each fork.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.state.bytes() + self.log.bytes()
     }
 
-    /// The clock and the call of each entry, which nothing is made again for.
+    /// Returns the clock and the call of each entry, without a replay.
     pub(super) fn asked(&self) -> impl Iterator<Item = (Instant, Call)> {
         let asked = |number| match &self.log {
             Log::Whole(entries) => entries.get(number).map(|entry| (entry.clock, entry.call.clone())),
@@ -57,7 +57,7 @@ impl Session {
         (0..self.log.len()).map_while(asked)
     }
 
-    /// A session that stands where this one stood before a call, or before an earlier one: its number says which.
+    /// Returns a session in the state of the last mark at or before the call with this number.
     fn near(&self, number: usize, marks: &VectorSync<Mark>) -> Self {
         let mark = (number / BETWEEN_MARKS).min(marks.len().saturating_sub(1));
         let mut again = self.clone();
@@ -72,14 +72,14 @@ impl Session {
         again
     }
 
-    /// Makes a call again at the time when it was made.
+    /// Replays a call at its original time.
     pub(super) fn repeat(&mut self, clock: Instant, call: Call) -> Arc<LogEntry> {
         self.set_clock(clock);
         self.call_owned(call)
     }
 }
 
-/// The entries of a log; those that were not kept are made again.
+/// The entries of a log. Missing replies are replayed.
 #[derive(Debug)]
 pub struct Entries<'a> {
     session: &'a Session,

@@ -69,7 +69,7 @@ fn hidden_names_are_not_given_away() {
         reply.to_json(&session.base().world().zone),
         r#"{"title":"Not Found","status":404,"detail":"no API has the name `GetProductPag`; did you mean GetProduct?"}"#
     );
-    // The tools are listed: there is nothing to search for, and no word of it.
+    // All tools are visible, so the refusal does not mention the search.
     let hidden = session.call(&call("Quote {\"product_id\": 11, \"quantity\": 1}")).reply.clone();
     assert_eq!(
         hidden.to_json(&session.base().world().zone),
@@ -91,7 +91,7 @@ fn the_clock_is_the_sessions_own() {
     assert_eq!(session.state().clock(), clock);
 }
 
-/// Sessions whose clocks move, that are shown APIs on the way, and meet faults that look at earlier states.
+/// Makes sessions with a moving clock, searches, and faults that read earlier states.
 fn eventful(session: Session, calls: usize) -> Session {
     let rules = serde_json::json!([
         {"kind": "stale", "probability": 0.3},

@@ -1,7 +1,7 @@
-//! States as plain data, to be written down: only what differs from the base.
+//! Serialised states: the differences from the base.
 //!
-//! Values keep their types here, so that nothing has to be parsed against a schema; what is read is still checked
-//! against the base, and its digest says whether it is the state that was written.
+//! Values keep their types, so no schema is needed to parse them. Deserialised states are checked against the
+//! base, and the digest proves that nothing was lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::{State, Token};
 use crate::base::Base;
 use crate::overlay::Table;
 
-/// A state without its base.
+/// A serialised state, without its base.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeptState {
@@ -23,7 +23,7 @@ pub struct KeptState {
     issued: u64,
     tokens: Vec<KeptToken>,
     tables: Vec<KeptTable>,
-    /// The outages to come: API and kind.
+    /// The remaining outages: API and kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     outages: Vec<(u16, OutageKind)>,
     digest: String,
@@ -44,14 +44,14 @@ struct KeptToken {
 struct KeptTable {
     resource: u16,
     creates: u64,
-    /// Which create gave a key.
+    /// The number of the create that made a record, by key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     made: Vec<(Kept, u64)>,
-    /// By key: the record, or that it is gone.
+    /// The changed records by key. None means that the record is deleted.
     changed: Vec<(Kept, Option<Vec<Kept>>)>,
 }
 
-/// A value; names are short because there are many.
+/// A serialised value. Its tags are short because there are many.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Kept {
     #[serde(rename = "-")]
@@ -62,7 +62,7 @@ enum Kept {
     Bool(bool),
     #[serde(rename = "i")]
     Integer(i64),
-    /// The bits, so that no writer of numbers stands between.
+    /// The bits of the number, so that no formatting can change it.
     #[serde(rename = "n")]
     Number(u64),
     #[serde(rename = "d")]
@@ -82,7 +82,7 @@ enum Kept {
 }
 
 impl State {
-    /// The state as plain data.
+    /// Returns the serialised state.
     pub fn kept(&self) -> KeptState {
         let tokens = self.tokens.iter().map(|(text, token)| KeptToken {
             text: text.to_string(),
@@ -113,13 +113,13 @@ impl State {
         }
     }
 
-    /// How many records differ from the base.
+    /// Returns the number of records that differ from the base.
     pub fn changed(&self) -> usize {
         self.tables.iter().map(Table::changes).sum()
     }
 
-    /// The state that was kept, of a session that started as this one's did; none when it does not fit the base or is not
-    /// what it says it is. What is the same in both is shared.
+    /// Restores a serialised state of a session that started like this one. Shares equal parts with this
+    /// state. Returns none if the state does not fit the base or its digest differs.
     pub fn resumed(&self, base: &Base, kept: &KeptState) -> Option<Self> {
         let world = base.world();
         let mut state = self.clone();
@@ -191,7 +191,7 @@ impl Kept {
         }
     }
 
-    /// The value; none where there is no such value.
+    /// Returns the value, or none if it is invalid.
     fn value(&self) -> Option<Value> {
         Some(match self {
             Self::Absent => Value::Absent,

@@ -1,4 +1,4 @@
-//! The catalog's worlds: whatever is called in them, the world is never at fault.
+//! Owns the tests of the catalog's worlds: no call makes a world fail.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use diorama_seeds::model::ApiId;
 use crate::possible::tries;
 use crate::{Base, State, apply, never_succeeding};
 
-/// Calls of each API, made one after the other on a state that keeps their changes.
+/// Number of calls per API, in sequence on a state that keeps their changes.
 const CALLS: usize = 60;
 
 #[test]
@@ -29,7 +29,7 @@ fn the_catalogs_worlds_can_do_all_they_offer_and_never_fail() {
         for _ in 0..CALLS {
             for calls in &mut tried {
                 let Some((signed_in, call)) = calls.next() else { continue };
-                // Tokens are a state's own: calls that need one are made where it was issued.
+                // Tokens belong to a state, so calls with a token use the state that issued it.
                 let needs_token = base.world().api(base.api_named(&call.api).unwrap()).token.is_some();
                 let applied = apply(&base, if needs_token { &signed_in } else { &state }, &call);
                 if applied.reply.status >= 500 {

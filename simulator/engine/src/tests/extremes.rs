@@ -1,4 +1,5 @@
-//! The catalog's worlds under the extremes of each argument: no call makes a world fail, and no far day selects wrongly.
+//! Owns the tests of the catalog with extreme arguments: no call makes a world fail, and far days select
+//! correctly.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,13 +13,13 @@ use serde_json::{Value as Json, json};
 use crate::possible::tries;
 use crate::{Applied, Base, Origin, Reply, State, apply, extremes};
 
-/// Calls tried for one that succeeds.
+/// Maximum number of tries to find a successful call.
 const TRIES: usize = 400;
-/// Characters of a long text, and items of a long list.
+/// Characters of a long string, and items of a long list.
 const LONG: usize = 100_000;
 
-/// The last day of the calendar, and one like it whose neighbours are in the calendar too: the same weekday of a year
-/// like it. Then the same for the first day.
+/// Pairs of years with the same calendar: the last and the first year, each with a year whose neighbours also
+/// exist.
 const FAR: [(&str, &str); 2] = [("9999", "9599"), ("0000", "0400")];
 
 fn worlds() -> Vec<(&'static str, Arc<Base>)> {
@@ -33,7 +34,7 @@ fn worlds() -> Vec<(&'static str, Arc<Base>)> {
     diorama_catalog::names().map(base).collect()
 }
 
-/// A call of each API that succeeds, with the state that it is made in.
+/// Returns a successful call of each API, with the state for it.
 fn working(base: &Base) -> Vec<(&Api, State, Call)> {
     let apis = base.world().apis.iter().enumerate();
     let working = apis.filter_map(|(at, api)| {
@@ -50,7 +51,7 @@ fn with(call: &Call, name: &str, value: Json) -> Call {
     call
 }
 
-/// Describes a call and its reply, for messages.
+/// Formats a call and its reply for messages.
 fn describe(world: &str, call: &Call, reply: &Reply, zone: &Zone) -> String {
     let shown: String = Json::from(call.arguments.clone()).to_string().chars().take(200).collect();
     format!("{world}: {} {shown} -> {} {}", call.api, reply.status, reply.to_json(zone))
@@ -70,7 +71,7 @@ fn no_argument_makes_a_world_fail_now_or_later() {
                     if reply.status >= 500 {
                         problems.insert(describe(world, &call, &reply, zone));
                     }
-                    // Later calls compute with the value that is stored here.
+                    // Later calls calculate with the value that was stored here.
                     for (_, _, call) in working.iter().filter(|_| !changes.is_empty()) {
                         let reply = apply(base, &state, call).reply;
                         if reply.status >= 500 {
@@ -86,7 +87,7 @@ fn no_argument_makes_a_world_fail_now_or_later() {
     assert!(problems.is_empty(), "{}", problems.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// The status of a reply, and the records that it shows.
+/// Returns the status of a reply and the records in it.
 fn status_and_keys<'a>(reply: &'a Reply) -> (u16, BTreeSet<(ResourceId, &'a Value)>) {
     let key = |(_, origin): (&'a Value, &'a Origin)| match origin {
         Origin::Field { resource, key, .. } => Some((*resource, key)),
@@ -95,7 +96,7 @@ fn status_and_keys<'a>(reply: &'a Reply) -> (u16, BTreeSet<(ResourceId, &'a Valu
     (reply.status, reply.body.values().filter_map(key).collect())
 }
 
-/// A day at the end of the calendar selects what the same day selects 400 years nearer.
+/// A day at the end of the calendar selects the same records as the same day 400 years nearer.
 #[test]
 fn the_ends_of_the_calendar_are_days_like_others() {
     let problems = |(world, base): &(&str, Arc<Base>)| {
@@ -113,7 +114,7 @@ fn the_ends_of_the_calendar_are_days_like_others() {
                     let Some((far, nearer)) = value(end).zip(value(near)) else { continue };
                     let [far, nearer] = [far, nearer].map(|value| with(&call, &parameter.name, value));
                     let (one, other) = (apply(base, &state, &far).reply, apply(base, &state, &nearer).reply);
-                    // No result lies behind the end.
+                    // The result itself may be out of range.
                     let beyond = one.status == 422 && one.to_json(zone).contains("out of range");
                     if status_and_keys(&one) != status_and_keys(&other) && !beyond {
                         problems.push(describe(world, &far, &one, zone));
@@ -128,7 +129,7 @@ fn the_ends_of_the_calendar_are_days_like_others() {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// A bound in the far future or past selects what no bound selects.
+/// A bound in the far future or past selects the same records as no bound.
 #[test]
 fn far_bounds_select_what_no_bound_does() {
     let mut bounds = 0;

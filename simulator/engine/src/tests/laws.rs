@@ -24,7 +24,7 @@ fn token_after(session: &mut Session) -> String {
         .to_owned()
 }
 
-/// Checks that every index finds what a scan finds, in the same order.
+/// Checks that every index returns the same records as a scan, in the same order.
 fn indexes_agree(base: &Base, state: &State) {
     for resource in (0..base.world().resources.len()).map(|at| ResourceId(at as u16)) {
         let records: Vec<&Record> = state.iter(base, resource).collect();
@@ -129,7 +129,7 @@ proptest! {
         };
         run(&mut session, &before);
         let (digest, length) = (session.digest(), session.calls());
-        // Interleaved with a fork, and alone: the same.
+        // Interleaved calls on two forks must give the same replies as separate ones.
         let (mut one, mut other) = (session.fork(), session.fork());
         let mut interleaved = Vec::new();
         for at in 0..left.len().max(right.len()) {

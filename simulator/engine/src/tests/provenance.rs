@@ -1,7 +1,7 @@
 use super::{call, shop};
 use crate::{Body, Origin, State, apply};
 
-/// Each leaf with where it came from: `reviews[0].stars = 4 from review 501 stars`.
+/// Checks each leaf with its origin. Example: `reviews[0].stars = 4 from review 501 stars`.
 fn check(line: &str, expect: &str) {
     let base = shop();
     let world = base.world();

@@ -38,8 +38,8 @@ fn replies_are_computed_from_records_and_arguments() {
     );
 }
 
-/// A resource with a hidden key whose records each stand for the next: a chain of `length` records, its end joined to its
-/// start where `circle` says so.
+/// Makes a chain of `length` records with hidden keys, each of which stands for the next. With `circle`, the
+/// last one stands for the first.
 fn memberships(length: usize, circle: bool) -> std::sync::Arc<crate::Base> {
     let record = |at: usize| {
         let of = if at + 1 < length { at + 1 } else { 0 };

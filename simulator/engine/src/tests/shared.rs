@@ -1,4 +1,4 @@
-//! Worlds, calls and drawn calls for tests; the tests of packages above the engine include this file.
+//! Worlds, calls and random calls for tests. Tests of the packages above the engine include this file.
 
 #![allow(dead_code, reason = "each package uses some of it")]
 
@@ -9,20 +9,20 @@ use diorama_seeds::task::Call;
 use proptest::prelude::*;
 use serde_json::{Map, Value as Json, json};
 
-/// The world that most tests run in: every kind of behaviour in a small shop.
+/// The world of most tests: every kind of behaviour in a small shop.
 pub(crate) fn shop() -> Arc<Base> {
     static SHOP: LazyLock<Arc<Base>> = LazyLock::new(|| base(include_str!("shop.yaml")));
     Arc::clone(&SHOP)
 }
 
-/// A base from the text of a materialised world.
+/// Makes a base from the text of a materialised world.
 pub(crate) fn base(text: &str) -> Arc<Base> {
     let (_, world) =
         diorama_seeds::world::load("test.yaml", text.as_bytes()).unwrap_or_else(|report| panic!("{report}"));
     Base::new(world).unwrap()
 }
 
-/// Reads `Name {"argument": 1}`; the arguments may be left out.
+/// Parses `Name {"argument": 1}`. The arguments are optional.
 pub(crate) fn call(line: &str) -> Call {
     let (api, arguments) = line.split_once(' ').unwrap_or((line, "{}"));
     let Json::Object(arguments) = serde_json::from_str(arguments).unwrap() else {
@@ -31,7 +31,7 @@ pub(crate) fn call(line: &str) -> Call {
     Call { api: api.to_owned(), arguments }
 }
 
-/// Any JSON, small.
+/// Generates small JSON values.
 pub(crate) fn any_json() -> impl Strategy<Value = Json> {
     let leaf = prop_oneof![
         Just(Json::Null),
@@ -49,7 +49,7 @@ pub(crate) fn any_json() -> impl Strategy<Value = Json> {
     })
 }
 
-/// Values that the shop's records make meaningful.
+/// Generates values that occur in the shop's records.
 fn likely() -> impl Strategy<Value = Json> {
     prop_oneof![
         6 => (10_i64..20).prop_map(Json::from),
@@ -63,7 +63,7 @@ fn likely() -> impl Strategy<Value = Json> {
     ]
 }
 
-/// A call of one of the shop's APIs: its parameters by position, each perhaps given.
+/// Generates a call of one of the shop's APIs. Each parameter is optional.
 pub(crate) fn any_call() -> impl Strategy<Value = (usize, Vec<Option<Json>>, Option<(String, Json)>)> {
     let extra = prop::option::weighted(0.03, ("\\PC{0,8}", any_json()));
     (0_usize..1_000, prop::collection::vec(prop::option::weighted(0.85, likely()), 16), extra)
@@ -76,7 +76,7 @@ pub(crate) fn made(base: &Base, (api, values, extra): &Drawn, token: &str) -> Ca
     let api = &apis[api % apis.len()];
     let mut arguments = Map::new();
     for (parameter, value) in api.parameters.iter().zip(values) {
-        // A token mostly is the one that was issued, so that calls get past it.
+        // Most tokens are the issued one, so that calls succeed.
         let value = match value {
             Some(_) if &*parameter.name == "token" => Some(json!(token)),
             value => value.clone(),

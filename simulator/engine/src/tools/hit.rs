@@ -1,4 +1,4 @@
-//! A hit of a search for tools.
+//! Owns a hit of the tool search.
 
 use diorama_seeds::model::ApiId;
 
@@ -7,6 +7,6 @@ use diorama_seeds::model::ApiId;
 pub struct Hit {
     /// The API.
     pub api: ApiId,
-    /// How well it fits; greater is better. Comparable within one search only.
+    /// The fitness; greater is better. Comparable within one search only.
     pub score: u32,
 }

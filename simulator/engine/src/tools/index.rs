@@ -1,4 +1,4 @@
-//! The schemas and indexes of a world's APIs, made once for each base.
+//! Owns the tool index: the schemas and search indexes of a world's APIs, built once per base.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,26 +15,26 @@ use super::search::Pool;
 use crate::reply::{Body, Origin};
 use crate::search::{ToolFinder, entries};
 
-/// The implicit API that finds APIs: `{keywords: string}`.
+/// The implicit API that finds APIs. Its only parameter is the string `keywords`.
 pub const TOOL_SEARCHER: &str = "ToolSearcher";
 
-/// Returns true if the solution needs a reference call: it is neither a search for tools nor a mistake.
+/// Returns true if the solution needs a reference call: it is neither a tool search nor a deliberate mistake.
 #[must_use]
 pub fn is_of_solution(call: &GoldCall) -> bool {
     call.api != TOOL_SEARCHER && !call.mistake
 }
 
-/// How many hits a search has, at most.
+/// Maximum number of hits of a search.
 pub const MAX_HITS: usize = 5;
 
-/// The schemas of a world's APIs and the index of the search, made once for each base.
+/// The schemas of a world's APIs and the search indexes, built once per base.
 #[derive(Debug)]
 pub(crate) struct ToolIndex {
     pub(super) schemas: Vec<Arc<Json>>,
     pub(super) bodies: Vec<Body>,
-    /// Made when a session searches by `toolsearch/1`.
+    /// Built when a session first searches by `toolsearch/1`.
     pub(super) pool: OnceLock<Pool>,
-    /// Made when a session searches by `toolsearch/3`.
+    /// Built when a session first searches by `toolsearch/3`.
     pub(super) finder: OnceLock<Option<ToolFinder>>,
     pub(super) sign_in: Vec<Option<ApiId>>,
     pub(crate) searcher: Api,
@@ -65,7 +65,8 @@ impl ToolIndex {
     }
 }
 
-/// A function object whose members are single leaves: a reply that shows it shares them instead of copying a tree.
+/// Returns a function object as a body with one leaf per member. Replies share the leaves instead of copying
+/// a tree.
 fn function_body(function: &Json) -> Body {
     let Json::Object(members) = function else { return Body::from_json(function) };
     let any = Schema::of(Type::Any);
@@ -76,10 +77,11 @@ fn function_body(function: &Json) -> Body {
     Body::Object(members.iter().map(member).collect())
 }
 
-/// The search by `toolsearch/3`; none only in a program whose model files are damaged, which a test loads.
+/// Builds the search by `toolsearch/3`. Returns none only if the program's model files are damaged, which a
+/// test excludes.
 pub(super) fn finder(world: &World) -> Option<ToolFinder> {
     let mut entries = entries("", world);
-    // The API that issues a token is shown after the hit that needs it, and takes no hit's place.
+    // The API that issues a token follows the hit that needs it, so it must not take the place of a hit.
     for entry in &mut entries {
         entry.inputs.retain(|input| !input.thing.ends_with("/token"));
     }

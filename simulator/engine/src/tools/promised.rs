@@ -1,18 +1,19 @@
-//! Schemas of parameters that a document's contract describes, as models see them: without references, and bounded.
+//! Tool schemas of parameters with a contract: without references, and limited in size.
 
 use diorama_seeds::contract::{Contract, RESOURCE};
 use diorama_seeds::model::{Api, Parameter, Place};
 use diorama_seeds::schema::Type;
 use serde_json::{Map, Value as Json, json};
 
-/// Objects and lists inside each other that are shown.
+/// Maximum nesting of objects and lists in a tool schema.
 const MAX_DEPTH: usize = 5;
-/// Schemas that one parameter shows, at most.
+/// Maximum number of subschemas per parameter.
 const MAX_PARTS: usize = 120;
-/// Words of schemas that tell a caller nothing.
+/// Schema keywords that are of no use to a caller.
 const UNTOLD: [&str; 5] = [RESOURCE, "xml", "example", "writeOnly", "readOnly"];
 
-/// The schema that a contract has of a parameter in the body, where its own type says nothing of what is inside.
+/// Returns the contract's schema of a body parameter, if the parameter's own type does not describe its
+/// content.
 pub(super) fn of_parameter(api: &Api, parameter: &Parameter) -> Option<Json> {
     let contract = api.contract.as_ref().filter(|_| parameter.place == Place::Body)?;
     let is_open = matches!(parameter.schema.kind, Type::Any);
@@ -30,7 +31,7 @@ pub(super) fn of_parameter(api: &Api, parameter: &Parameter) -> Option<Json> {
     Some(shown)
 }
 
-/// Writes schemas out.
+/// Expands schemas within the limits.
 struct Shown<'a> {
     contract: &'a Contract,
     left: usize,
@@ -80,7 +81,7 @@ impl Shown<'_> {
         sent.into_iter().map(|(name, part)| (name.clone(), self.schema(part, depth + 1))).collect()
     }
 
-    /// True for what only the server writes.
+    /// Returns true for a property that only the server writes.
     fn is_read_only(&self, schema: &Json) -> bool {
         self.contract.schemas.words_of(schema).get("readOnly") == Some(&Json::Bool(true))
     }

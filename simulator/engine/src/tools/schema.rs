@@ -5,7 +5,7 @@ use diorama_seeds::schema::{KeyKind, Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json, json};
 
-/// A time of day as callers may write it; JSON Schema's own `time` format asks for an offset.
+/// A time of day in the accepted forms. JSON Schema's own `time` format requires an offset.
 const TIME_PATTERN: &str = "^([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9])?$";
 
 pub(super) fn function(api: &Api, world: &World) -> Json {
@@ -42,14 +42,15 @@ fn property(parameter: &Parameter, world: &World) -> Json {
     Json::Object(out)
 }
 
-/// A type as JSON Schema.
+/// Returns a type as JSON Schema.
 pub(super) fn json_schema(schema: &Schema, zone: &Zone) -> Json {
     let mut out = Map::new();
     write(&mut out, schema, zone);
     Json::Object(out)
 }
 
-/// The description with what JSON Schema has no word for: units, currencies, limits of dates and times.
+/// Returns the description, extended by facts that JSON Schema cannot express: units, currencies, limits of
+/// dates and times.
 fn described(description: &Str, schema: &Schema, zone: &Zone) -> String {
     let mut notes = Vec::new();
     if let Some(unit) = &schema.unit {

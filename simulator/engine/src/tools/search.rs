@@ -1,9 +1,9 @@
-//! `toolsearch/1`: keywords against the words of APIs, in integers only.
+//! `toolsearch/1`: matches keywords with the words of APIs. Integers only.
 //!
-//! An API's words are those of its name (weight 8), its description (3), its parameters' names (2) and its
-//! domain's title (2). A keyword that is among them scores its rarity times the weights of the places it is in.
-//! The part of the name that is matched scores once more, in proportion, so that of two APIs that both match the
-//! one that is about less else wins. Rarity is `1 + log2(n / df)`, in 256ths.
+//! An API's words come from its name (weight 8), description (3), parameter names (2) and domain title (2). A
+//! matching keyword scores its rarity times the weights of its places. The matched part of the name adds a
+//! score in proportion. So of two APIs that both match, the one with the more specific name wins. Rarity is
+//! `1 + log2(n / df)`, in 256ths.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,11 +13,11 @@ use diorama_seeds::model::{Api, ApiId, World};
 use super::hit::Hit;
 use crate::search::words::{log2, wanted, words};
 
-/// Name, description, parameters, domain.
+/// The weights of name, description, parameters and domain.
 const WEIGHTS: [u32; 4] = [8, 3, 2, 2];
 const NAME_SHARE: u32 = 4;
 
-/// The words of all APIs and how rare they are.
+/// The words of all APIs and their rarity.
 #[derive(Debug)]
 pub(super) struct Pool {
     entries: Vec<Entry>,
@@ -42,7 +42,7 @@ impl Pool {
         Self { entries, rarity: uses }
     }
 
-    /// All APIs that fit, best first, ties by name.
+    /// Returns all APIs that fit, best first, ties by name.
     pub(super) fn ranked(&self, world: &World, keywords: &str) -> Vec<Hit> {
         let wanted = wanted(keywords);
         let known: Vec<(&String, u32)> =
@@ -72,7 +72,7 @@ impl Entry {
         Self { weights, name: words(&api.name).collect() }
     }
 
-    /// Returns the score of keywords, each with its rarity.
+    /// Returns the score of keywords, each given with its rarity.
     fn score(&self, keywords: &[(&String, u32)]) -> u32 {
         let (mut score, mut in_name, mut matched) = (0, 0, 0);
         for (word, rarity) in keywords {

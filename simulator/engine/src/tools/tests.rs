@@ -14,7 +14,7 @@ fn parameters_become_json_schema() {
     });
 }
 
-/// The names that words alone find, best first.
+/// Checks the names that the search by words finds, best first.
 fn check(keywords: &str, expect: &[&str]) {
     let base = shop();
     let found: Vec<&str> = tool_search(&base, SearchVersion::V1, keywords)
@@ -68,7 +68,7 @@ fn the_search_fuses_words_and_meaning_and_needs() {
     assert_eq!(first("?!"), None);
 }
 
-/// An API is found by what people call it.
+/// Search phrases also find an API.
 #[test]
 fn search_phrases_count() {
     let mut world = shop().world().clone();
@@ -78,7 +78,7 @@ fn search_phrases_count() {
     assert_eq!(hits.first().map(|hit| hit.api), Some(api));
 }
 
-/// Rows that were recorded with a version must replay: what it finds never changes, to the last point of a score.
+/// Rows that name a version must replay, so its results must never change, including the scores.
 #[test]
 fn versions_find_what_they_found() {
     let base = shop();

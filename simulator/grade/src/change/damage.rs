@@ -1,4 +1,4 @@
-//! Collateral damage: changes that nobody asked for, also those that were undone before their goal ended.
+//! Collateral damage: finds changes that no check asks for, including those that a later call undid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,8 +19,8 @@ enum Sort {
     BackAndForth,
 }
 
-/// Returns an error for every change on the way that a goal does not expect, but for records that are `known` to be changed at
-/// its end. `keys` are those of the expected new records.
+/// Returns an error for every single change that a goal does not expect. Skips records for which `known`
+/// returns true: the net change already reports them. `keys` are the keys of the expected new records.
 pub(super) fn judge(
     goal: u32,
     window: &Window<'_>,
@@ -95,7 +95,7 @@ pub(super) fn judge(
     found.into_values().collect()
 }
 
-/// The class of damage: a change that another goal asks for came too early or too late.
+/// Returns the class of damage: premature or late if another goal asks for the change, else collateral.
 pub(super) fn class_of(change: &RecordChange, goal: u32, expected: &Expected) -> ErrorClass {
     let asks = |check: &&super::Check| {
         let is_record = match &check.key {

@@ -1,4 +1,4 @@
-//! Fields of changed records: how the value of each is compared with the expected one.
+//! Field tests: compare the value of a changed field with the expected one.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use serde_json::Value as Json;
 use crate::errors::ChangeError;
 use crate::text;
 
-/// How a field is compared.
+/// The test that an expected change applies to one field.
 #[derive(Debug)]
 pub(crate) enum Test {
     Equals(Value),
-    /// These items in any order, sorted.
+    /// Sorted items, compared without regard to order.
     Set(Vec<Value>),
     Absent,
     New(u32),
@@ -47,7 +47,8 @@ impl Test {
         };
         Ok(match matcher {
             Matcher::Equals(Json::Null) => Self::Equals(Value::Null),
-            // A limit that has changed since does not matter: what is there is compared as it is.
+            // The field's limits are dropped, because the expected value may break a limit that was added
+            // later.
             Matcher::Equals(json) => {
                 let mut open = schema.clone();
                 open.limits = diorama_seeds::schema::Limits::default();
@@ -100,12 +101,12 @@ impl Test {
         }
     }
 
-    /// Whether a value passes, apart from new keys, which pass here and are compared when they are known.
+    /// Returns true if a value passes. New records pass here; they are compared once their keys are known.
     pub(super) fn may_hold(&self, value: &Value) -> bool {
         self.holds(value, &BTreeMap::new())
     }
 
-    /// Whether a value passes; new records without a known key pass.
+    /// Returns true if a value passes. A new record whose key is not in `keys` passes.
     pub(crate) fn holds(&self, value: &Value, keys: &BTreeMap<u32, Value>) -> bool {
         let is_new = |number: &u32, value: &Value| {
             keys.get(number).is_none_or(|key| key == value) && !value.is_missing()
@@ -155,7 +156,7 @@ impl Test {
     }
 }
 
-/// Returns true if a list of references has no order: no API shows or places its members in one.
+/// Returns true if a list of references has no order, because no API returns or inserts its members in order.
 fn is_set(world: &World, resource: ResourceId, field: FieldId) -> bool {
     let references = matches!(&world.resource(resource).field(field).schema.kind, Type::List(item) if matches!(item.kind, Type::Reference { .. }));
     let is_ordered = |api: &Api| {

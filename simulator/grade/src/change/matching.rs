@@ -1,4 +1,4 @@
-//! Which actual change meets which expected one; new records match up to renaming of their keys.
+//! Matching: assigns actual changes to expected ones. New records match whatever keys the episode gave them.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,14 @@ use diorama_seeds::value::Value;
 use super::{Check, Expected, Key, Window, kind};
 use diorama_engine::RecordChange;
 
-/// Assignments tried before the best so far is taken.
+/// The search stops after this many steps and takes the best assignment so far.
 const MAX_STEPS: usize = 20_000;
-/// The cost of a change that is not there, which weighs more than a record with wrong fields.
+/// The cost of an unmatched check, in wrong fields. It exceeds the cost of a record with wrong fields.
 const MISSING: usize = 100;
 
-/// For each check the position of its change among the changes of its goal, if there is one. New records are assigned so that
-/// as few fields as possible differ, references between new records and what later goals change of them included.
+/// Returns, for each check, the position of its change among the net changes of its goal. New records are
+/// assigned so that as few fields as possible differ. References between new records and changes of later
+/// goals count, too.
 pub(super) fn assign(expected: &Expected, windows: &[Window<'_>], world: &World) -> Vec<Option<usize>> {
     let mut assigned: Vec<Option<usize>> = vec![None; expected.checks.len()];
     let mut open: Vec<usize> = Vec::new();
@@ -23,7 +24,7 @@ pub(super) fn assign(expected: &Expected, windows: &[Window<'_>], world: &World)
         match (&check.key, check.kind) {
             (Key::Is(key), _) => assigned[position] = place(check, key, windows),
             (Key::New(_), ChangeKind::Created) => open.push(position),
-            // Known once the record is.
+            // Assigned below, when the key of the new record is known.
             (Key::New(_), _) => {}
         }
     }
@@ -44,7 +45,7 @@ pub(super) fn assign(expected: &Expected, windows: &[Window<'_>], world: &World)
     assigned
 }
 
-/// The keys of the new records that were assigned, by number.
+/// Returns the keys of the assigned new records, by number.
 pub(super) fn keys(
     expected: &Expected,
     windows: &[Window<'_>],
@@ -58,7 +59,7 @@ pub(super) fn keys(
     created.filter_map(key).collect()
 }
 
-/// The change that a check was assigned.
+/// Returns the change that is assigned to a check.
 pub(super) fn change_of<'a>(
     check: &Check,
     at: Option<usize>,
@@ -67,7 +68,7 @@ pub(super) fn change_of<'a>(
     windows.get(check.goal as usize)?.net.get(at?)
 }
 
-/// Where the goal of a check changes a record as the check says.
+/// Returns the position of the net change that has the resource, key and kind of a check.
 fn place(check: &Check, key: &Value, windows: &[Window<'_>]) -> Option<usize> {
     let fits = |change: &RecordChange| {
         change.resource == check.resource && change.key == *key && kind(change) == check.kind
@@ -75,7 +76,7 @@ fn place(check: &Check, key: &Value, windows: &[Window<'_>]) -> Option<usize> {
     windows.get(check.goal as usize)?.net.iter().position(fits)
 }
 
-/// The new records that may be the one that a check expects, each with how much differs.
+/// Returns the positions of the new records that a check may expect, each with its number of wrong fields.
 fn candidates(
     expected: &Expected,
     position: usize,
@@ -111,7 +112,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Assigns the open checks from `depth` on; `cost` counts wrong fields so far.
+    /// Assigns the open checks from `depth` on. `cost` counts the wrong fields so far.
     fn go(&mut self, assigned: &mut Vec<Option<usize>>, depth: usize, cost: usize) {
         self.steps += 1;
         let known = self.best.as_ref().map_or(usize::MAX, |(cost, _)| *cost);
@@ -150,7 +151,7 @@ impl Search<'_> {
         }
     }
 
-    /// References to new records that do not hold under an assignment.
+    /// Counts the references to new records that are wrong under an assignment.
     fn broken_references(&self, assigned: &[Option<usize>]) -> usize {
         let keys = keys(self.expected, self.windows, assigned);
         let broken = |check: &Check, change: &RecordChange| {
@@ -173,7 +174,8 @@ impl Search<'_> {
     }
 }
 
-/// How many fields of a new record differ from a check, references to other new records aside.
+/// Counts the fields of a new record that differ from a check. References to other new records are not
+/// compared.
 fn wrong_fields(check: &Check, change: &RecordChange, world: &World) -> usize {
     let Some(after) = &change.after else { return usize::MAX / 4 };
     let wrong = check

@@ -1,4 +1,4 @@
-//! Alterations of a state: a record more, a record less, or another value of a field.
+//! Alterations of a state: one record added, one removed, or one field with another value.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 
 use super::question::{Answer, Question, Standard};
 
-/// Another record in the place of one, a new one, or none.
+/// A change of one record in a state. A `record` of none removes it.
 pub(super) struct Alteration {
     pub(super) resource: ResourceId,
     pub(super) key: Value,
@@ -21,19 +21,19 @@ pub(super) struct Alteration {
 pub(super) enum AlterationKind {
     New,
     Gone,
-    /// Another value of this field.
+    /// This field has another value.
     Field(FieldId),
 }
 
-/// Which of a record's alterations are tried.
+/// Selects the alterations of a record to try.
 #[derive(Clone, Copy)]
 pub(super) enum Tried<'a> {
     All,
-    /// These fields, and the whole record gone.
+    /// These fields, and the removal of the record.
     Fields(&'a BTreeSet<(ResourceId, FieldId)>),
 }
 
-/// Makes the alterations that may matter to a question.
+/// Makes the alterations that may affect the answer to a question.
 #[derive(Clone, Copy)]
 pub(super) struct Alterer<'a> {
     pub(super) base: &'a Base,
@@ -43,7 +43,7 @@ pub(super) struct Alterer<'a> {
 }
 
 impl Alteration {
-    /// The field that has another value.
+    /// Returns the field that the alteration changes.
     pub(super) const fn field(&self) -> Option<(ResourceId, FieldId)> {
         match self.kind {
             AlterationKind::Field(field) => Some((self.resource, field)),
@@ -57,7 +57,7 @@ impl Alteration {
 }
 
 impl<'a> Alterer<'a> {
-    /// The alterations of a record: the whole record gone, and each field with other values.
+    /// Returns the alterations of a record: its removal, and each field with other values.
     pub(super) fn alterations(
         self,
         resource: ResourceId,
@@ -86,7 +86,7 @@ impl<'a> Alterer<'a> {
         std::iter::once(gone).chain(changed)
     }
 
-    /// A record with a greater, or a smaller, value of a field than others have.
+    /// Returns the record with a value of a field that exceeds, or falls below, that of all others.
     pub(super) fn better(
         self,
         resource: ResourceId,
@@ -113,8 +113,8 @@ impl<'a> Alterer<'a> {
         Some(Alteration { resource, key, kind: AlterationKind::Field(field), record: Some(other.into()) })
     }
 
-    /// One record more, which has what the question names: like some of the records that replies show, like some others, and like
-    /// the last one.
+    /// Returns new records that match the question's arguments. Models for them are records that replies
+    /// show, records at even steps, and the last record.
     pub(super) fn new_records<'k>(
         self,
         resource: ResourceId,
@@ -147,8 +147,8 @@ impl<'a> Alterer<'a> {
         })
     }
 
-    /// Gives a record what the question's arguments ask for. Returns the values of which the API does not say what field they are
-    /// about.
+    /// Sets the fields of a record to the question's arguments. Returns the argument values for which the API
+    /// names no field.
     fn fill(self, resource: ResourceId, record: &mut [Value]) -> Vec<&'a Value> {
         let world = self.base.world();
         let api = world.api(self.question.api);
@@ -179,7 +179,7 @@ impl<'a> Alterer<'a> {
         others
     }
 
-    /// A value of a field that passes a filter.
+    /// Returns a value of a field that passes a filter.
     fn passing(self, comparison: Comparison, argument: &Value, kind: &Type) -> Option<Value> {
         let value = match (comparison, argument) {
             (Comparison::NotEqual, _) => return None,
@@ -192,7 +192,7 @@ impl<'a> Alterer<'a> {
             (_, argument) => argument.clone(),
         };
         match (kind, value) {
-            // Noon of the day.
+            // Uses noon of the day.
             (Type::DateTime, Value::Date(date)) => {
                 Some(Value::DateTime(self.base.world().zone.instant(date, Time(12 * 3_600))))
             }
@@ -200,8 +200,8 @@ impl<'a> Alterer<'a> {
         }
     }
 
-    /// A day or a time that is nearly now: a rule that asks for notice forbids what comes so soon, where a record of the past would be
-    /// refused by the API itself.
+    /// Returns today, or a time one hour from now. A rule that requires notice forbids it, whereas the API
+    /// itself would refuse one in the past.
     fn soon(self, value: &Value) -> Option<Value> {
         const SOON_SECONDS: i64 = 3_600;
         let clock = self.state.clock();
@@ -212,7 +212,7 @@ impl<'a> Alterer<'a> {
         }
     }
 
-    /// Other values of a field: those that the question names, those of other records, and values next to it.
+    /// Returns other values of a field: values in the question, values of other records, and adjacent values.
     fn other_values(
         self,
         declared: &Resource,
@@ -262,7 +262,7 @@ impl<'a> Alterer<'a> {
     }
 }
 
-/// Adds the numbers, days and times of a value: of an object or a list, those of its parts.
+/// Adds the numbers, days and times of a value. Objects and lists add those of their parts.
 fn add_parts<'a>(value: &'a Value, parts: &mut Vec<&'a Value>) {
     match value {
         Value::Object(members) => members.iter().for_each(|(_, member)| add_parts(member, parts)),
@@ -272,7 +272,7 @@ fn add_parts<'a>(value: &'a Value, parts: &mut Vec<&'a Value>) {
     }
 }
 
-/// A record with each of some values in each field of its type.
+/// Returns copies of a record, each with one of the values in one field of the same type.
 fn with_each(declared: &Resource, record: &[Value], values: &[&Value]) -> Vec<Vec<Value>> {
     let fields = (0..record.len()).filter(|at| *at != declared.key.index());
     let pairs = fields.flat_map(|at| values.iter().map(move |value| (at, *value)));

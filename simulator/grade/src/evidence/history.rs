@@ -1,4 +1,5 @@
-//! The history of an episode: its calls with the state before each, and what their replies tell of calls that were not made.
+//! History: replays an episode, keeps the state before each call, and finds out which unmade calls its
+//! replies answer.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -14,20 +15,21 @@ use serde_json::Map;
 use super::question::{Answer, Question, Standard};
 use super::search::{Made, Search};
 
-/// Worlds with more records than this in the resources of a call are not searched.
+/// The search skips calls whose resources have more records than this.
 pub(super) const MAX_RECORDS: usize = 5_000;
 
-/// Verdicts on questions, by the replies that they rest on. Attempts at one task share most of their replies.
+/// Cached verdicts on questions, keyed by the replies that they depend on. Attempts at one task share most of
+/// their replies.
 #[derive(Debug, Default)]
 pub struct Verdicts(RefCell<HashMap<VerdictKey, Known>>);
 
-/// A question by number, the standard, and the addresses of the replies.
+/// The question's number, the standard, and the addresses of the replies.
 type VerdictKey = (usize, Standard, Vec<usize>);
 
 #[derive(Debug)]
 struct Known {
     holds: bool,
-    /// Holds the replies, so that no other one gets an address of theirs.
+    /// Keeps the replies alive, so that no other reply gets one of their addresses.
     _replies: Vec<Arc<LogEntry>>,
 }
 
@@ -40,7 +42,7 @@ pub(crate) struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    /// Makes the calls of a log again.
+    /// Replays the calls of a log.
     pub(crate) fn new(
         base: &'a Base,
         initial: &State,
@@ -55,7 +57,7 @@ impl<'a> History<'a> {
             let before = state.clone();
             let moves = !entry.changes.is_empty() || entry.api.is_some_and(|id| signs(world.api(id)));
             let mut honest = entry.faults.is_empty();
-            // A reply that a fault or a hidden tool changed tells nothing of the records.
+            // A reply that a fault or a hidden tool changed shows no record.
             if moves || !entry.reply.is_success() {
                 let applied = apply(base, &state, &entry.call);
                 honest = applied.reply == entry.reply;
@@ -68,24 +70,25 @@ impl<'a> History<'a> {
         Self { base, made, last: state, verdicts }
     }
 
-    /// The calls whose replies may tell of these resources, and the state that the calls led to.
+    /// Returns the calls whose replies may show these resources, and the state after the last call.
     pub(super) fn about(&self, resources: &BTreeSet<ResourceId>) -> (Vec<&Made<'a>>, &State) {
         let about = self.made.iter().filter(|made| !made.resources.is_disjoint(resources));
         (about.collect(), &self.last)
     }
 
-    /// Returns true if the replies tell, by a standard, that a call gives an answer.
+    /// Returns true if the replies tell, by the standard, which answer a call would give.
     pub(crate) fn tells(&self, question: &Question, standard: Standard) -> bool {
         let Some(base) = self.base_of(question) else { return false };
         let world = base.world();
         let api = world.api(question.api);
-        // Nobody knows the formula of a calculation without asking for it, unless it only counts, adds and subtracts.
+        // An agent cannot know a calculation's formula without calling it, unless the formula only counts,
+        // adds and subtracts.
         if matches!(question.answer, Answer::Value { .. }) && has_formula(api) {
             return false;
         }
         let resources = api.resources();
         let records: usize = resources.iter().map(|id| world.resource(*id).records.len()).sum();
-        // Only replies about the same records can tell anything.
+        // Replies about other resources cannot tell the answer.
         let replies: Vec<&Made<'_>> =
             self.made.iter().filter(|made| !made.resources.is_disjoint(&resources)).collect();
         if replies.is_empty() || records > MAX_RECORDS {
@@ -104,7 +107,8 @@ impl<'a> History<'a> {
         holds
     }
 
-    /// The world that answers a question: of what a policy forbids, the shadow.
+    /// Returns the world that answers a question. For a policy rule it is the shadow world, which enforces
+    /// the policy.
     fn base_of(&self, question: &Question) -> Option<&'a Base> {
         match question.answer {
             Answer::Forbidden(_) => self.base.shadow().map(|shadow| &**shadow),
@@ -130,7 +134,7 @@ impl<'a> History<'a> {
             .holds()
     }
 
-    /// The call with the token that the episode has for its domain.
+    /// Returns the question's call, with the token that the episode got for its domain.
     fn call(&self, question: &Question) -> Option<Call> {
         let world = self.base.world();
         let api = world.api(question.api);
@@ -157,12 +161,12 @@ impl<'a> History<'a> {
     }
 }
 
-/// Returns true if an API gives out or takes back tokens.
+/// Returns true if an API issues or revokes tokens.
 const fn signs(api: &Api) -> bool {
     matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
 }
 
-/// Returns true if an API calculates by more than counting, adding up and differences.
+/// Returns true if an API's calculation does more than count, add and subtract.
 fn has_formula(api: &Api) -> bool {
     let BehaviourKind::Compute(members) = &api.behaviour.kind else { return false };
     let bindings = api.behaviour.bindings.iter().map(|(_, expr)| expr);

@@ -1,4 +1,4 @@
-//! Permission: whether the replies before a call settle that no rule of a policy forbids it.
+//! Permission: decides if the replies before a call show that no policy rule forbids it.
 
 use std::sync::Arc;
 
@@ -9,8 +9,8 @@ use super::history::{History, MAX_RECORDS};
 use super::question::{Answer, Question, Standard, parsed};
 use super::search::{Findings, Search};
 
-/// Returns true if the replies to the calls before an entry settle that the policy allows its call. A rule that depends on no record
-/// is settled by the call itself.
+/// Returns true if the replies to the calls before an entry show that the policy allows its call. A rule that
+/// reads no record needs no reply.
 pub(crate) fn permits(base: &Base, initial: &State, before: &[Arc<LogEntry>], entry: &LogEntry) -> bool {
     let Some((shadow, api)) = base.shadow().zip(entry.api) else { return true };
     let world = shadow.world();

@@ -8,7 +8,7 @@ use diorama_seeds::value::{Str, Value, Zone};
 /// A call, and the answer that it gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Question {
-    /// Its position among the questions of a task.
+    /// Index among the questions of a task.
     pub(super) number: usize,
     pub(super) api: ApiId,
     /// The arguments that the call must have.
@@ -16,33 +16,34 @@ pub(crate) struct Question {
     pub(super) answer: Answer,
 }
 
-/// What a reply says.
+/// The answer that a reply must give.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// A text at a place of the reply.
+    /// The reply has this text at this path.
     Value { path: String, text: String },
-    /// A status.
+    /// The reply has this status.
     Refused(u16),
-    /// A refusal by one of these rules of a policy, in the shadow of the world.
+    /// The shadow world refuses the call by one of these policy rules.
     Forbidden(Vec<Str>),
-    /// No refusal by any of these rules, in the shadow of the world.
+    /// The shadow world does not refuse the call by any of these policy rules.
     Permitted(Vec<Str>),
-    /// A success that matches nothing.
+    /// The reply is a success that matches no record.
     Empty,
-    /// A list in which no other record has a better value than this one.
+    /// No other record of the list has a better value in the field than this one.
     First { array: String, by: String, greatest: bool, resource: ResourceId, key: Value },
 }
 
-/// How thoroughly a world is sought that fits the replies of an episode and contradicts an answer.
+/// The effort with which the search tries to contradict an answer. Thorough searches try more values and take
+/// longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Standard {
-    /// As an agent is paid.
+    /// The standard for the verdict on an agent.
     Usual,
-    /// With more values, in all fields of all records: as a mutant is excused.
+    /// Tries more values, in all fields of all records. The standard that excuses a mutant.
     Thorough,
 }
 
-/// Arguments as values of their parameters; what is none says nothing.
+/// Parses arguments by their parameters' types. Unknown or malformed arguments are dropped.
 pub(crate) fn parsed(
     api: &str,
     arguments: &serde_json::Map<String, serde_json::Value>,
@@ -57,12 +58,12 @@ pub(crate) fn parsed(
     arguments.iter().filter_map(value).collect()
 }
 
-/// Whether a call was made with all of these arguments.
+/// Returns true if a call has all of these arguments.
 pub(crate) fn has_all(entry: &LogEntry, arguments: &[(ParameterId, Value)], world: &World) -> bool {
     arguments.iter().all(|(id, wanted)| has_argument(entry, *id, wanted, world))
 }
 
-/// Whether a call was made with an argument, strings in any case.
+/// Returns true if a call has an argument. Strings are compared without case.
 fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World) -> bool {
     let Some(parameter) = entry.api.and_then(|api| world.api(api).parameters.get(id.index())) else {
         return false;
@@ -73,8 +74,8 @@ fn has_argument(entry: &LogEntry, id: ParameterId, wanted: &Value, world: &World
 }
 
 impl Question {
-    /// Returns true if an entry is such a call, and its reply gives the answer. What comes first in a list that further arguments
-    /// may have narrowed need not come first in the whole one.
+    /// Returns true if an entry makes the question's call and its reply gives the answer. For
+    /// [`Answer::First`] the call must have no further arguments, since they may narrow the list.
     pub(super) fn is_answered_by(&self, entry: &LogEntry, world: &World) -> bool {
         entry.api == Some(self.api)
             && (!matches!(self.answer, Answer::First { .. }) || self.has_all_of(entry, world))
@@ -84,7 +85,7 @@ impl Question {
 }
 
 impl Question {
-    /// Returns true if a call has no argument but those of the question and a token.
+    /// Returns true if the call has no arguments but the question's and a token.
     fn has_all_of(&self, entry: &LogEntry, world: &World) -> bool {
         let api = world.api(self.api);
         entry.call.arguments.keys().all(|name| {
@@ -115,14 +116,14 @@ impl Answer {
     }
 }
 
-/// Returns true if a reply of a world's shadow refuses a call by one of these rules.
+/// Returns true if a reply of the shadow world refuses a call by one of these rules.
 fn is_refused_by(reply: &Reply, rules: &[Str]) -> bool {
     let detail = reply.body.member("detail").and_then(Body::value).and_then(Value::as_str);
     !reply.is_success() && detail.is_some_and(|detail| rules.iter().any(|rule| **rule == *detail))
 }
 
 impl Standard {
-    /// How many other values are tried for a field, and of how many records.
+    /// Returns how many other values the search tries per field, and how many records it takes them from.
     pub(super) const fn max_other_values(self) -> (usize, usize) {
         match self {
             Self::Usual => (8, 1),
@@ -130,7 +131,7 @@ impl Standard {
         }
     }
 
-    /// How many records new ones are made like.
+    /// Returns the maximum number of existing records that new ones are modelled on.
     pub(super) const fn max_models(self) -> usize {
         match self {
             Self::Usual => 8,
@@ -145,7 +146,7 @@ fn shows_record(item: &Body, resource: ResourceId, key: &Value) -> bool {
     })
 }
 
-/// Whether two values are one, strings in any case.
+/// Returns true if two values are equal. Strings are compared without case.
 fn alike(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::String(a), Value::String(b)) => a.to_lowercase() == b.to_lowercase(),
@@ -153,7 +154,8 @@ fn alike(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether the place of a reply shows a value that says something about the records.
+/// Returns true if a reply has the value at the path, and the value comes from records. Constants do not
+/// count.
 fn shows(body: &Body, path: &str, value: &str, zone: &Zone) -> bool {
     match body.at(path) {
         Some(Body::Leaf(_, Origin::Constant)) | None => false,

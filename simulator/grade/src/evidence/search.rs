@@ -1,8 +1,8 @@
-//! The search for a world that fits the replies of an episode and contradicts an answer.
+//! Owns the search for a world that fits the replies of an episode and contradicts an answer.
 //!
-//! An answer is known from replies when no world that fits them contradicts it. So records are altered one at a time: an
-//! alteration that alters the answer must also alter a reply that the agent got. The engine makes all calls again, so no rule
-//! of an API is interpreted here.
+//! Replies tell an answer if no world that fits them contradicts it. The search alters one record at a time.
+//! Each alteration that changes the answer must also change a reply that the agent got. The engine replays
+//! all calls, so this module interprets no rule of an API.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,9 +24,9 @@ pub(super) struct Made<'a> {
     pub(super) resources: BTreeSet<ResourceId>,
 }
 
-/// A search for an alteration that alters the answer to a call, and that no reply tells.
+/// A search for an alteration that changes the answer to a call but no reply.
 pub(super) struct Search<'a> {
-    /// The world that the call is made in: that of the episode, or its shadow.
+    /// The world of the call: that of the episode, or its shadow world.
     pub(super) base: &'a Base,
     /// The world of the episode.
     pub(super) served: &'a Base,
@@ -38,17 +38,17 @@ pub(super) struct Search<'a> {
     pub(super) state: &'a State,
     /// The reply to the call in that state.
     pub(super) reply: Reply,
-    /// The calls about the same resources.
+    /// The calls of the episode about the same resources.
     pub(super) replies: &'a [&'a Made<'a>],
 }
 
-/// Records that are compared with the one that comes first, at most.
+/// Bounds the records that are compared with the first one of a list.
 const MAX_RIVALS: usize = 200;
 
 /// Records, each with its resource.
 type Records<'a> = Vec<(ResourceId, &'a Record)>;
 
-/// The alterations found that alter the answer: if there are any, and the fields that they alter.
+/// The alterations that change the answer: true if there are any, and the fields that they change.
 #[derive(Default)]
 pub(super) struct Findings {
     any: bool,
@@ -66,13 +66,13 @@ impl Search<'_> {
         }
     }
 
-    /// Returns true if the replies tell of each alteration that alters the answer, and there is one.
+    /// Returns true if some alteration changes the answer and each such one changes a reply.
     fn tells_answer(&self) -> bool {
         let mut findings = Findings::default();
         self.tells_all(&mut findings) && findings.any
     }
 
-    /// Returns true if the replies tell of each alteration that alters the answer.
+    /// Returns true if each alteration that changes the answer also changes a reply.
     pub(super) fn tells_all(&self, findings: &mut Findings) -> bool {
         let alterer = self.alterer();
         let shown = self.shown_keys();
@@ -90,7 +90,8 @@ impl Search<'_> {
         if !all {
             return false;
         }
-        // Records that are not shown: fields by which shown ones count, and all where no shown one does.
+        // In records that no reply shows, it alters only the fields found so far, or all fields if none was
+        // found.
         let fields = std::mem::take(&mut findings.fields);
         let all = self.standard == Standard::Thorough || fields.is_empty();
         let tried = if all { Tried::All } else { Tried::Fields(&fields) };
@@ -99,9 +100,9 @@ impl Search<'_> {
         })
     }
 
-    /// Returns true if the replies tell of each record that would come first with a better value.
+    /// Returns true if each record that a better value would put first is one that replies tell of.
     fn tells_first(&self, by: &str, greatest: bool, resource: ResourceId) -> bool {
-        // The field is that of any item.
+        // The path names the field of the list's items.
         let place = |(path, _, origin): (String, _, &Origin)| match origin {
             Origin::Field { resource: of, field, .. } if *of == resource && path.ends_with(by) => {
                 Some(*field)
@@ -127,7 +128,7 @@ impl Search<'_> {
         })
     }
 
-    /// Returns true if the replies tell of each of these alterations that alters the answer.
+    /// Returns true if each of these alterations that changes the answer also changes a reply.
     fn tells_of_each(
         &self,
         mut alterations: impl Iterator<Item = Alteration>,
@@ -143,8 +144,9 @@ impl Search<'_> {
         })
     }
 
-    /// Returns true if the reason of a refusal was shown: for each record of which an alteration would let the call succeed, the
-    /// replies tell of one such alteration. Where several rules fail, an alteration that meets the first of them counts.
+    /// Returns true if the replies show the reason of a refusal. For each record with alterations that would
+    /// let the call succeed, one of them must change a reply. If several rules fail, an alteration that meets
+    /// the first of them counts.
     fn tells_refusal(&self) -> bool {
         let rule = self.failed_rule(&self.reply);
         let records = self.records_that_matter(&self.shown_keys());
@@ -154,8 +156,8 @@ impl Search<'_> {
         }) == Some(true)
     }
 
-    /// Whether, for each record with an alteration after which the reply is as wanted, the replies tell of such an alteration;
-    /// none where no record has one.
+    /// Returns true if, for each record with a wanted alteration, one such alteration changes a reply. An
+    /// alteration is wanted if `wanted` accepts the reply after it. Returns none if no record has one.
     fn tells_cause(
         &self,
         (shown, others): &(Records<'_>, Records<'_>),
@@ -164,14 +166,16 @@ impl Search<'_> {
         let alterer = self.alterer();
         let fits = |alteration: &Alteration| wanted(&self.reply_after(alteration));
         let Some(causes) = self.told_causes(alterer, shown, Tried::All, fits) else { return Some(false) };
-        // Where no shown record is in the way, one that a list leaves out may be: a seat that is not among the free ones.
+        // If no shown record causes the refusal, one that a list leaves out may. Example: a seat that is not
+        // among the free ones.
         let fields = causes.iter().filter_map(Alteration::field).collect();
         let tried = if causes.is_empty() { Tried::All } else { Tried::Fields(&fields) };
         let Some(others) = self.told_causes(alterer, others, tried, fits) else { return Some(false) };
         (!causes.is_empty() || !others.is_empty()).then_some(true)
     }
 
-    /// The alterations of some records that fit; none where the replies tell of no such alteration of a record that has one.
+    /// Returns the alterations that fit. Returns none if a record has such alterations, but none of them
+    /// changes a reply.
     fn told_causes(
         &self,
         alterer: Alterer<'_>,
@@ -207,7 +211,8 @@ impl Search<'_> {
         !self.question.answer.is_given(&self.reply_after(alteration), self.base.world())
     }
 
-    /// Returns true if the replies tell of an alteration. A refusal of another request tells nothing of this one.
+    /// Returns true if an alteration changes a successful reply. A refusal of another call tells nothing
+    /// about this one.
     fn is_told(&self, alteration: &Alteration) -> bool {
         self.replies.iter().any(|made| {
             made.entry.reply.is_success() && made.resources.contains(&alteration.resource) && {
@@ -217,7 +222,7 @@ impl Search<'_> {
         })
     }
 
-    /// The records without which the reply to the call would be another one: those that are shown, and the others.
+    /// Returns the records without which the reply would differ: those that replies show, and the others.
     fn records_that_matter(&self, shown: &BTreeSet<(ResourceId, &Value)>) -> (Records<'_>, Records<'_>) {
         let base = self.base;
         let records = |id: &ResourceId| {
@@ -230,7 +235,7 @@ impl Search<'_> {
         (self.that_matter(&shown), self.that_matter(&others))
     }
 
-    /// The keys of the records that the replies show a field of.
+    /// Returns the keys of the records of which a reply shows a field.
     fn shown_keys(&self) -> BTreeSet<(ResourceId, &Value)> {
         let leaves = self.replies.iter().flat_map(|made| made.entry.reply.body.values());
         let keys = leaves.filter_map(|(_, origin)| match origin {
@@ -240,7 +245,8 @@ impl Search<'_> {
         keys.collect()
     }
 
-    /// Those of some records that matter, found by halves: where the reply is the same without all of a half, none of it matters.
+    /// Returns the records that affect the reply, by bisection. A half whose removal leaves the reply the
+    /// same is skipped.
     fn that_matter<'r>(&self, records: &[(ResourceId, &'r Record)]) -> Records<'r> {
         let mut found = Vec::new();
         let mut open = vec![records];
@@ -264,7 +270,7 @@ impl Search<'_> {
         &record[self.base.world().resource(resource).key.index()]
     }
 
-    /// The position of the rule that a refusal states.
+    /// Returns the position of the rule that a refusal states.
     fn failed_rule(&self, reply: &Reply) -> Option<usize> {
         let detail = reply.body.member("detail")?.value()?.as_str()?;
         let api = self.base.world().api(self.question.api);

@@ -24,7 +24,7 @@ fn a_new_record_is_compared_field_by_field() {
 fn a_refused_call_beside_the_right_one_does_no_harm() {
     let taken = r#"Book {"dentist_id": 11, "patient": "Eva Dias", "starts_at": "2026-03-05T14:30"}"#;
     check(&booking(), &[taken, BOOK], "ok");
-    // The second is refused: the time is taken.
+    // The API refuses the second call, since the time is taken.
     check(&booking(), &[BOOK, BOOK], "ok");
 }
 
@@ -85,7 +85,7 @@ fn updates_touch_only_what_is_expected() {
         "missing_change collateral_damage",
     );
     check(&cancelled, &[r#"Remove {"appointment_id": "APT-0001"}"#], "missing_change collateral_damage");
-    // A wrong value on the way is corrected, not undone.
+    // A later call corrects the wrong value.
     let corrected = [
         r#"Change {"appointment_id": "APT-0001", "status": "completed"}"#,
         r#"Change {"appointment_id": "APT-0001", "status": "cancelled"}"#,

@@ -1,5 +1,5 @@
-//! Conversations of several goals: each ends as it must, facts are said where they belong, and nothing is changed
-//! before it was asked for.
+//! Conversations of several goals. Each goal must end right, with its own facts, and without changes that a
+//! later goal asks for.
 
 use diorama_seeds::task::{Checks, Outcome};
 use serde_json::{Value as Json, json};
@@ -12,7 +12,7 @@ use diorama_engine::session::{Session, SessionOptions};
 const FIND: &str = r#"FindDentist {"name": "Dr. Rui Costa"}"#;
 const CANCEL: &str = r#"Remove {"appointment_id": "APT-0001"}"#;
 
-/// First the fee of a dentist, then an appointment goes.
+/// The first goal asks for a dentist's fee, the second cancels an appointment.
 fn checks() -> Checks {
     serde_json::from_value(json!({
         "version": 3,
@@ -27,7 +27,7 @@ fn checks() -> Checks {
     .unwrap()
 }
 
-/// Grades goals that end done, each with its calls and the fee that it gives.
+/// Grades goals that end with `done`, each with its calls and the fee that it gives.
 fn classes(goals: &[(&[&str], Option<u32>)]) -> Vec<Json> {
     let base = clinic();
     let mut session = Session::new(base.clone(), SessionOptions::default());
@@ -80,7 +80,7 @@ fn doing_nothing_earns_nothing() {
     let done = Ended { outcome: Some(Outcome::Done), ..Ended::default() };
     let idle = [[Ended::default(), Ended::default()], [done.clone(), done]];
     let ends: Vec<&[Ended<'_>]> = [&[][..]].into_iter().chain(idle.iter().map(|goals| &goals[..])).collect();
-    // The last goal asks for nothing that could be shown.
+    // The last goal asks for no change, fact or evidence.
     let mut hollow = checks();
     hollow.changes[0].goal = 0;
     for checks in [checks(), hollow] {
@@ -91,7 +91,7 @@ fn doing_nothing_earns_nothing() {
     }
 }
 
-/// Goals that nothing was reached of fail, also where none of them asks for a change.
+/// A goal that the attempt does not reach fails, even if no goal asks for a change.
 #[test]
 fn goals_that_are_not_reached_fail() {
     let base = clinic();

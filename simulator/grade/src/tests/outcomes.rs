@@ -1,4 +1,4 @@
-//! How episodes end: refused and why, or done.
+//! Outcomes: refusals with their reasons, and goals that end with `done`.
 
 use diorama_seeds::task::{Outcome, RefusalClass};
 use serde_json::{Value as Json, json};
@@ -70,7 +70,7 @@ fn the_cheapest_is_known_from_what_it_was_compared_with() {
     let (orthodontics, surgery) = (list("orthodontics"), list("surgery"));
     assert_eq!(check(&["ListDentists {}"]), "ok");
     assert_eq!(check(&[&orthodontics, &surgery]), "ok");
-    // The winner alone, and a part of the others.
+    // The call shows only the winner, or only some of the others.
     assert_eq!(check(&[r#"FindDentist {"name": "Dr. Ana Silva"}"#]), "no_evidence");
     assert_eq!(check(&[&orthodontics]), "no_evidence");
 }
@@ -84,7 +84,8 @@ fn that_no_tool_exists_is_known_from_a_search_where_tools_are_searched_for() {
     let search = r#"ToolSearcher {"keywords": "list dentists"}"#;
     assert_eq!(verdict(&variants, refused(&[search], RefusalClass::NoTool)), "ok");
     assert_eq!(verdict(&variants, refused(&[], RefusalClass::NoTool)), "no_evidence no_api_call");
-    // Other words for the same thing may show other tools of the service. Checks that name no domain take none of them.
+    // A search with other keywords may show other tools of the domain. Checks without a domain do not accept
+    // it.
     let other = r#"ToolSearcher {"keywords": "book appointment"}"#;
     let checks = |domains: Json| {
         json!([{"outcome": "refused", "refusal": ["no_tool"],

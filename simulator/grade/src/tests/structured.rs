@@ -1,4 +1,4 @@
-//! Structured endings: typed comparison, and what a refusal is about.
+//! Structured endings: typed comparison, and the subject of a refusal.
 
 use diorama_seeds::task::{Checks, Evidence, Fact, GoalCheck};
 use serde_json::{Value as Json, json};
@@ -23,7 +23,7 @@ fn facts_are_compared_by_type() {
         (number(12.0), json!("12"), false),
         (number(96.666_666_7), json!(96.67), true),
         (number(96.666_666_7), json!(96.66), false),
-        // Rounded to nothing, too much is hidden.
+        // Rounding to whole numbers hides too much.
         (number(96.666_666_7), json!(97), false),
         (number(-68.9), json!(68.9), false),
         (json!({"kind": "number", "value": -68.9, "magnitude": true}), json!(68.9), true),
@@ -90,7 +90,7 @@ fn lists_hold_each_item_as_often_as_it_is_there() {
     assert!(!holds(names(&["a1", "a1", "b2"]), json!(["a1", "b2", "b2"])));
 }
 
-/// The fact that the checks of a goal ask for, as it is read from JSON.
+/// Parses the answer checks of a goal that ends with `done`.
 fn asked(answer: Json) -> GoalCheck {
     serde_json::from_value(json!({"outcome": "done", "answer": answer})).unwrap()
 }
@@ -119,7 +119,7 @@ fn values_of_several_items_are_one_fact() {
         json!({"air filter": 8}),
         json!({"air filter": 8, "oil filter": 3, "fan": 1}),
         json!({"air filter": 8, "P-1": 8}),
-        // Two items are near this key, and so is none.
+        // The key matches the names of two items, so it names none.
         json!({"filter": 8, "oil filter": 3}),
         json!([8, 3]),
         json!(8),
@@ -128,7 +128,7 @@ fn values_of_several_items_are_one_fact() {
     }
     let unnamed = asked(json!([value("mean minutes", 55.0, &[]), value("mean minutes", 98.0, &["Rome"])]));
     assert!(given(&unnamed, json!([98, 55])) && !given(&unnamed, json!([98, 98])));
-    // The schema does not tell how many items fit.
+    // The schema does not reveal the number of items.
     let schema = |goal: GoalCheck| {
         let checks = Checks { goals: vec![goal], ..Checks::default() };
         diorama_seeds::ending::schema(&checks, 0)["properties"]["facts"]["properties"].clone()
@@ -145,7 +145,7 @@ fn values_of_several_items_are_one_fact() {
     );
 }
 
-/// A value of a record is named by the record's own id and name, whatever else the check lists.
+/// The own id and name of a record always name its value, whatever other names the check lists.
 #[test]
 fn an_item_is_always_named_by_its_own_name_and_id() {
     let fee = |key: &str, minor: i64, names: &[&str]| {
@@ -189,7 +189,7 @@ fn a_refusal_is_about_what_was_asked_for() {
     for wrong in ["110", "the", "", "not 11", "not Elio Dupond", "Elio", "Elio Dupond or Rui Costa"] {
         assert!(!subjects.are_named_in(wrong), "{wrong}");
     }
-    // Everything at once is about nothing.
+    // Words beyond the subject are refused.
     assert!(!subjects.are_named_in("what you told me of your trip to Rome with the dentist 11"));
     assert!(!subjects.are_named_in(&"dentist 11 ".repeat(20)));
 }

@@ -1,4 +1,4 @@
-//! The cookie that carries a session's id.
+//! Owns the cookie with a session's id.
 
 use axum::body::Body;
 use axum::http::header::{COOKIE, HeaderValue, SET_COOKIE};
@@ -7,10 +7,10 @@ use axum::middleware::Next;
 
 /// The name of the cookie.
 const NAME: &str = "diorama_session";
-/// Characters of an id, at most.
+/// Maximum number of characters in an id.
 const MAX_CHARS: usize = 128;
 
-/// The session that a request's cookies name. What is no id is not repeated to anybody.
+/// Returns the session id in a request's cookies. Malformed ids are dropped, so that no reply repeats them.
 pub(super) fn session_of(headers: &HeaderMap) -> Option<String> {
     let lines = headers.get_all(COOKIE).into_iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -20,7 +20,7 @@ pub(super) fn session_of(headers: &HeaderMap) -> Option<String> {
     (plain && (1..=MAX_CHARS).contains(&id.len())).then(|| id.to_owned())
 }
 
-/// The response, with the session's cookie.
+/// Adds the session's cookie to a response.
 pub(super) fn with_cookie(mut response: Response<Body>, session: &str) -> Response<Body> {
     if let Ok(cookie) = HeaderValue::from_str(&format!("{NAME}={session}; Path=/; HttpOnly")) {
         response.headers_mut().insert(SET_COOKIE, cookie);
@@ -28,7 +28,7 @@ pub(super) fn with_cookie(mut response: Response<Body>, session: &str) -> Respon
     response
 }
 
-/// Sets the cookie of a request again, unless the response has another.
+/// Repeats the cookie of a request in its response, unless the response sets one.
 pub(super) async fn repeat_cookie(request: Request<Body>, next: Next) -> Response<Body> {
     let session = session_of(request.headers());
     let response = next.run(request).await;

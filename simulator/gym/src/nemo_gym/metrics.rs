@@ -1,22 +1,22 @@
-//! Figures of many rollouts, as NeMo Gym's own servers compute them: mean, greatest, least, median and standard deviation of each
-//! number of the replies to `/verify`, by task and overall.
+//! Aggregate metrics of rollouts, computed as NeMo Gym's own servers do. Each number in the replies to
+//! `/verify` gets mean, maximum, minimum, median and standard deviation, by task and overall.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-/// The members of a rollout that say which it is.
+/// The members that identify a rollout.
 const TASK_INDEX: &str = "_ng_task_index";
 const ROLLOUT_INDEX: &str = "_ng_rollout_index";
 
-/// Rollouts to add up: replies to `/verify` without their largest members.
+/// The rollouts to aggregate: replies to `/verify` without their largest members.
 #[derive(Debug, Deserialize)]
 pub(super) struct AggregateMetricsRequest {
     pub(super) verify_responses: Vec<Map<String, Json>>,
 }
 
-/// The figures.
+/// The aggregate metrics.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub(super) struct AggregateMetrics {
     group_level_metrics: Vec<Map<String, Json>>,
@@ -28,7 +28,7 @@ pub(super) struct AggregateMetrics {
 type Numbers = BTreeMap<String, f64>;
 
 impl AggregateMetrics {
-    /// The figures of rollouts. Those without a reward are excluded: they are counted, and in no figure.
+    /// Aggregates rollouts. Those without a reward are excluded from all metrics.
     pub(super) fn of(rollouts: &[Map<String, Json>]) -> Self {
         if rollouts.is_empty() {
             return Self::default();
@@ -53,7 +53,7 @@ impl AggregateMetrics {
     }
 }
 
-/// The figures of one task's rollouts, and the rollouts themselves.
+/// Returns the metrics of one task's rollouts, with the rollouts.
 fn of_task(task: i64, rollouts: &[&Map<String, Json>]) -> Map<String, Json> {
     let mut sorted = rollouts.to_vec();
     sorted.sort_by_key(|rollout| index(rollout, ROLLOUT_INDEX));
@@ -79,7 +79,7 @@ fn index(rollout: &Map<String, Json>, name: &str) -> i64 {
     rollout.get(name).and_then(Json::as_i64).unwrap_or(0)
 }
 
-/// The numbers of a rollout: its own, and those of the tokens that its response used. Truth counts as 1 and 0.
+/// Returns the numbers of a rollout and of its token usage. True counts as 1 and false as 0.
 fn numbers(rollout: &Map<String, Json>) -> Numbers {
     let usage = rollout.get("response").and_then(|response| response.get("usage")).and_then(Json::as_object);
     let members = rollout.iter().chain(usage.into_iter().flatten());
@@ -89,8 +89,8 @@ fn numbers(rollout: &Map<String, Json>) -> Numbers {
     members.filter_map(|(name, value)| Some((name.clone(), number(value)?))).collect()
 }
 
-/// `mean/NAME`, `max/NAME`, `min/NAME`, `median/NAME` and `std/NAME` of each number. The deviation is that of a sample; of single
-/// values alone it is 0.
+/// Returns `mean/NAME`, `max/NAME`, `min/NAME`, `median/NAME` and `std/NAME` of each number. The deviation is
+/// that of a sample. It is 0 if all numbers have a single value.
 fn figures(rollouts: &[Numbers]) -> Map<String, Json> {
     let mut columns: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for (name, value) in rollouts.iter().flatten() {
@@ -118,7 +118,7 @@ fn figures(rollouts: &[Numbers]) -> Map<String, Json> {
     figures
 }
 
-/// The middle of sorted values, of which there is at least one.
+/// Returns the median of sorted values. The list must not be empty.
 fn median(values: &[f64]) -> f64 {
     let middle = |place: usize| values.get(place).copied().unwrap_or_default();
     let half = values.len() / 2;

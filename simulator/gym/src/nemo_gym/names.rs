@@ -1,14 +1,14 @@
-//! The names that a row gives, and the name of the server.
+//! Names that a row gives, and the name of the MCP server.
 
 use diorama_sessions::{Kind, Problem};
 use serde_json::{Map, Value as Json};
 
-/// The member of a row by which its caller names the session.
+/// The member in which a row names its session.
 pub(super) const SESSION_MEMBER: &str = "_ng_session_id";
-/// The name under which agents know the tools of the Model Context Protocol.
+/// The name by which agents know the MCP server.
 pub(super) const MCP_SERVER: &str = "diorama";
 
-/// The name that a row gives to its session.
+/// Returns the name that a row gives its session.
 pub(super) fn session_name(row: &Map<String, Json>) -> Result<Option<String>, Problem> {
     match row.get(SESSION_MEMBER) {
         None | Some(Json::Null) => Ok(None),

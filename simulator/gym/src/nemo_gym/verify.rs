@@ -1,7 +1,7 @@
-//! The reward of a rollout: the grade of its session, or of its calls made again where the session is gone.
+//! The reward of a rollout: grades its session, or replays its calls if the session is gone.
 //!
-//! A client that lost the reply asks again, and stored rollouts are graded again without a model: what a world replies is a function
-//! of the row and the calls, so that both give the same grade.
+//! A client that lost the reply repeats the request, and stored rollouts are graded again without a model.
+//! The row and the calls determine all replies of the world, so both ways give the same grade.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::gym::{Gym, Refused, reward};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 
-/// The class of failures under which rollouts that count for nothing are kept apart.
+/// The failure class of excluded rollouts.
 const EXCLUDED_CLASS: &str = "excluded";
 
-/// Grades a rollout, and frees its session.
+/// Grades a rollout and closes its session.
 pub(super) async fn verify(
     State(gym): State<Arc<Gym>>,
     headers: HeaderMap,
@@ -35,7 +35,7 @@ pub(super) async fn verify(
     Ok(make_reply(row, grade))
 }
 
-/// The session of a rollout, by its cookie or by the name that its row gives, where it is still there.
+/// Returns the live session of a rollout, found by its cookie or by the name in its row.
 fn live_session(gym: &Gym, row: &Map<String, Json>, cookie: Option<&str>) -> Result<Option<String>, Problem> {
     let named = session_name(row)?.and_then(|name| gym.named(&name));
     let known = cookie.map(str::to_owned).or(named);
@@ -48,7 +48,7 @@ async fn grade_and_close(gym: &Gym, id: &str) -> Result<GradeReply, Problem> {
     Ok(grade)
 }
 
-/// Makes the calls of a stored response in a session of their own, and grades it.
+/// Replays the calls of a stored response in a new session and grades it.
 async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<GradeReply, Refused> {
     let items = row.get("response").and_then(|response| response.get("output")).and_then(Json::as_array);
     let items = items.ok_or_else(|| {
@@ -61,7 +61,7 @@ async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<GradeReply, R
         for (name, arguments) in items.iter().filter_map(function_call) {
             match gym.call(&id, name, arguments).await {
                 Ok(_) => {}
-                // What a cap or a lost reply kept from the agent is part of its episode.
+                // A limit or a lost reply was part of the agent's episode, so the replay continues.
                 Err(problem) if matches!(problem.status(), 409 | 422 | 429 | 504) => {}
                 Err(problem) => return Err(problem),
             }
@@ -73,7 +73,8 @@ async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<GradeReply, R
     Ok(graded?)
 }
 
-/// The call of an item of a response. Calls whose arguments are no object were answered by the agent and not made.
+/// Returns the call in an item of a response. Skips calls whose arguments are no object, since the agent
+/// answered those itself.
 fn function_call(item: &Json) -> Option<(&str, Map<String, Json>)> {
     if item.get("type")?.as_str()? != "function_call" {
         return None;
@@ -83,15 +84,16 @@ fn function_call(item: &Json) -> Option<(&str, Map<String, Json>)> {
     Some((bare_name(name), arguments))
 }
 
-/// The name of a tool without the server's, which agents of the Model Context Protocol put before it.
+/// Removes the prefix that MCP agents put before tool names.
 fn bare_name(name: &str) -> &str {
     let rest = name.strip_prefix("mcp__").and_then(|rest| rest.strip_prefix(MCP_SERVER)?.strip_prefix("__"));
     rest.unwrap_or(name)
 }
 
-/// The reply: the row and the response as they came, and the verdicts. An excluded episode has no reward.
+/// Builds the reply: the row and the response as received, and the verdicts. An excluded episode has no
+/// reward.
 fn make_reply(mut row: Map<String, Json>, grade: GradeReply) -> Response<Body> {
-    // The criteria as objectives. Every task has all of them.
+    // The criteria become objectives. Every task has all of them.
     let number = |verdict: Verdict| if verdict == Verdict::Failed { 0.0 } else { 1.0 };
     let components = grade.components;
     let objectives = json!({

@@ -1,9 +1,9 @@
-//! Which sessions of the Model Context Protocol a socket has joined: one at a time each.
+//! Attachments: which sockets have joined which sessions. Only one socket may join a session at a time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The sessions that sockets have joined, by name; true where one is to end with its socket.
+/// The joined sessions by name. The value is true if the session must end when its socket leaves.
 #[derive(Debug, Default)]
 pub(super) struct Attachments(Mutex<HashMap<String, bool>>);
 
@@ -12,7 +12,7 @@ impl Attachments {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that a socket joins a session. False where another one has.
+    /// Attaches a socket to a session. Returns false if another socket is attached.
     pub(super) fn attach(&self, name: &str) -> bool {
         let mut held = self.held();
         if held.contains_key(name) {
@@ -22,12 +22,12 @@ impl Attachments {
         true
     }
 
-    /// Notes that the socket has left. True where the session is to end with it.
+    /// Detaches the socket. Returns true if the session must end now.
     pub(super) fn detach(&self, name: &str) -> bool {
         self.held().remove(name).unwrap_or(false)
     }
 
-    /// Has a session end when its socket leaves. False where no socket has joined it.
+    /// Makes a session end when its socket leaves. Returns false if no socket is attached.
     pub(super) fn close_later(&self, name: &str) -> bool {
         self.held().get_mut(name).is_some_and(|closing| {
             *closing = true;

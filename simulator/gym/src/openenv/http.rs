@@ -1,4 +1,5 @@
-//! Reset, step and state over HTTP. Every episode has a name here, the caller's or the server's, by which steps find it.
+//! Reset, step and state over HTTP. Every episode has a name here, from the caller or the server, by which
+//! steps find it.
 
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ pub(super) async fn state(Shared(env): Shared<Arc<OpenEnv>>, uri: Uri) -> Answer
     Ok(reply::json(&playing.map_or_else(State::default, |playing| playing.state())))
 }
 
-/// The episode of a name, where one is given.
+/// Returns the episode with a name. Returns none without a name.
 async fn playing(env: &OpenEnv, name: Option<String>) -> Result<Option<Playing>, Problem> {
     let Some(name) = name else { return Ok(None) };
     let gone = || {

@@ -1,4 +1,4 @@
-//! An episode under way: reset, steps, and its state, the same over sockets and HTTP.
+//! Owns a running episode: reset, steps and state, for sockets and HTTP.
 
 use diorama_sessions::{Kind, Problem};
 use serde_json::{Map, Value as Json};
@@ -8,20 +8,21 @@ use crate::gym::{Gym, Refused};
 use crate::setup::{AnyTask, Setup};
 use crate::tools;
 
-/// An episode under way.
+/// A running episode.
 #[derive(Clone, Debug)]
 pub(super) struct Playing {
     /// The id of its session.
     pub(super) id: String,
     task: String,
-    /// The name that its caller gave it.
+    /// The caller's name for it.
     episode_id: Option<String>,
     steps: u64,
     done: bool,
 }
 
 impl Playing {
-    /// Begins an episode as a reset asks for it, and gives its first observation. Where a name is given, the session is known by it.
+    /// Starts an episode from the data of a reset, and returns its first observation. If a name is given, the
+    /// session gets it.
     pub(super) async fn reset(
         gym: &Gym,
         data: &Map<String, Json>,
@@ -35,7 +36,7 @@ impl Playing {
         Ok((Self { id, task: prompt.task, episode_id, steps: 0, done: false }, outcome))
     }
 
-    /// The episode of a session that was begun elsewhere.
+    /// Joins the episode of an existing session.
     pub(super) async fn join(gym: &Gym, id: String, episode_id: Option<String>) -> Result<Self, Problem> {
         let task = gym.episodes.prompt(&id).await?.task;
         let steps = gym.episodes.steps(&id).await? as u64;
@@ -48,10 +49,10 @@ impl Playing {
         State { episode_id, step_count: self.steps, task_id, done: self.done }
     }
 
-    /// Takes an action.
+    /// Executes an action.
     ///
     /// # Errors
-    /// Where the episode is gone, or the server fails.
+    /// Returns a problem if the episode is gone or the server fails.
     pub(super) async fn step(&mut self, gym: &Gym, action: Action) -> Result<Outcome, Problem> {
         let outcome = match action {
             Action::ListTools { .. } => Outcome::of_tools(&gym.tools(&self.id).await?, self.done),
@@ -89,7 +90,7 @@ impl Playing {
     }
 }
 
-/// The name that a reset gives to its episode.
+/// Returns the name that a reset gives its episode.
 pub(super) fn episode_id(data: &Map<String, Json>) -> Result<Option<String>, Problem> {
     match data.get("episode_id") {
         None | Some(Json::Null) => Ok(None),
@@ -101,10 +102,10 @@ pub(super) fn episode_id(data: &Map<String, Json>) -> Result<Option<String>, Pro
     }
 }
 
-/// What an action comes to where no episode has begun: the tools that every task has are known before.
+/// Answers an action before an episode has started. The tools that every task has can already be listed.
 ///
 /// # Errors
-/// Where a tool is called.
+/// Returns a conflict for a call of a tool.
 pub(super) fn step_without_episode(action: &Action) -> Result<Outcome, Problem> {
     match action {
         Action::ListTools { .. } => Ok(Outcome::of_tools(&tools::shared(), false)),

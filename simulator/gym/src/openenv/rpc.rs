@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0 as OpenEnv speaks the Model Context Protocol: `tools/list`, `tools/call`, and sessions of their own.
+//! OpenEnv's JSON-RPC 2.0 form of MCP: `tools/list`, `tools/call`, and sessions.
 
 use diorama_sessions::{Capacity, Problem};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::wire::listed;
 use crate::gym::{Refused, reward};
 use crate::tools;
 
-/// A request.
+/// A JSON-RPC request.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RpcRequest {
@@ -35,7 +35,7 @@ enum RpcId {
     Text(String),
 }
 
-/// Why a request fails.
+/// A JSON-RPC error.
 #[derive(Debug)]
 pub(super) struct RpcError {
     code: i32,
@@ -55,7 +55,7 @@ impl RpcError {
         Self { code, message: message.into(), data: None }
     }
 
-    /// No place for another session.
+    /// Makes the error of a full server.
     pub(super) fn full(capacity: Capacity) -> Self {
         let Capacity { active, most } = capacity;
         let message = format!("the server has {active} of {most} sessions; close some, and try again");
@@ -63,7 +63,7 @@ impl RpcError {
         Self { code: SERVER_ERROR, message, data: Some(data) }
     }
 
-    /// The reply that tells of it.
+    /// Returns the reply with this error.
     pub(super) fn reply(&self, id: &Json) -> Json {
         json!({
             "jsonrpc": "2.0",
@@ -93,16 +93,16 @@ impl From<Problem> for RpcError {
     }
 }
 
-/// Where a request comes from.
+/// The transport of a request.
 pub(super) enum Origin<'a> {
-    /// HTTP: the parameters name the session.
+    /// HTTP. The parameters name the session.
     Http,
     /// A socket, with the name of its session and its episode.
     Socket { session: Option<&'a str>, playing: Option<&'a Playing> },
 }
 
 impl OpenEnv {
-    /// The reply to a text that should be a request.
+    /// Answers a message that should be a request.
     pub(super) async fn answer_rpc(&self, text: &[u8], origin: Origin<'_>) -> Json {
         let value: Json = match serde_json::from_slice(text) {
             Ok(value) => value,
@@ -113,7 +113,7 @@ impl OpenEnv {
         self.answer_rpc_value(value, origin).await
     }
 
-    /// The reply to a value that should be a request.
+    /// Answers a JSON value that should be a request.
     pub(super) async fn answer_rpc_value(&self, value: Json, origin: Origin<'_>) -> Json {
         let request = match RpcRequest::deserialize(value) {
             Ok(request) => request,
@@ -154,7 +154,7 @@ impl OpenEnv {
         }
     }
 
-    /// Makes a session of the first task, which a reset on a socket that joins it replaces.
+    /// Creates a session of the first task. A reset on a socket that joins the session replaces its episode.
     async fn create_session(&self, origin: &Origin<'_>) -> Result<Json, RpcError> {
         if let Origin::Socket { session: Some(session), .. } = origin {
             return Ok(json!({"session_id": session}));
@@ -228,7 +228,7 @@ impl OpenEnv {
         Ok(result)
     }
 
-    /// The session that a request is about, where it is about one.
+    /// Returns the id of the session that a request concerns, if any.
     fn session(&self, params: &Map<String, Json>, origin: &Origin<'_>) -> Result<Option<String>, RpcError> {
         if let Origin::Socket { playing, .. } = origin {
             return Ok(playing.map(|playing| playing.id.clone()));

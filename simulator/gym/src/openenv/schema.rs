@@ -1,13 +1,13 @@
-//! The schemas of actions, observations and states, and the OpenAPI document of the routes.
+//! Owns the schemas of actions, observations and states, and the OpenAPI document of the routes.
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::task_routes::ENVIRONMENT;
 
-/// The version of OpenEnv's HTTP interface that is served.
+/// The version of OpenEnv's HTTP interface.
 const INTERFACE_VERSION: &str = "1.0.0";
 
-/// The reply of `/metadata`.
+/// Returns the reply of `/metadata`.
 pub(super) fn metadata() -> Json {
     json!({
         "name": ENVIRONMENT,
@@ -19,7 +19,7 @@ pub(super) fn metadata() -> Json {
     })
 }
 
-/// The reply of `/schema`.
+/// Returns the reply of `/schema`.
 pub(super) fn schemas() -> Json {
     json!({
         "action": action(),
@@ -72,7 +72,7 @@ fn tools() -> Json {
     json!({"type": "array", "items": tool})
 }
 
-/// What every observation has.
+/// Returns the members that every observation has.
 fn ends() -> [(&'static str, Json); 3] {
     [
         (
@@ -136,7 +136,7 @@ fn state() -> Json {
     )
 }
 
-/// The OpenAPI document.
+/// Returns the OpenAPI document of the routes.
 pub(super) fn document() -> Json {
     let reply = |schema: Json| json!({"200": {"description": "Done", "content": {"application/json": {"schema": schema}}}});
     let any = || json!({"type": "object"});
@@ -201,7 +201,7 @@ pub(super) fn document() -> Json {
     })
 }
 
-/// An object with these members, for schemas.
+/// Returns an object with these members, for schemas.
 fn members(pairs: impl IntoIterator<Item = (&'static str, Json)>) -> Map<String, Json> {
     pairs.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }

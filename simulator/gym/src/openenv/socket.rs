@@ -1,4 +1,4 @@
-//! Sockets: an episode for each, which ends with it at once.
+//! WebSockets: each has one episode, which ends when the socket closes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,12 +17,12 @@ use crate::gym::Refused;
 /// A socket of `/ws`.
 struct Socket {
     env: Arc<OpenEnv>,
-    /// The name of the session that it has joined.
+    /// The name of the session that the socket has joined.
     joined: Option<String>,
     playing: Option<Playing>,
 }
 
-/// What a message is answered with.
+/// The answer to a message.
 enum Answer {
     Frame(Json),
     Close,
@@ -70,7 +70,8 @@ pub(super) async fn serve_mcp(env: Arc<OpenEnv>, mut socket: WebSocket) {
     end(socket, closed.err().map(|problem| RpcError::from(problem).reply(&Json::Null))).await;
 }
 
-/// The next message's text; none once the client has left, or has been silent for as long as an episode lives. Pings count.
+/// Returns the next message. Returns none after the client has left, or after a silence of `lease_seconds`. A
+/// ping ends a silence.
 async fn receive(socket: &mut WebSocket, lease_seconds: u64) -> Option<String> {
     loop {
         let received = match lease_seconds {
@@ -100,7 +101,7 @@ async fn end(mut socket: WebSocket, last: Option<Json>) {
 }
 
 impl Socket {
-    /// A socket with no episode yet, or with that of the session it names.
+    /// Makes a socket without an episode, or joins the named session.
     async fn join(env: Arc<OpenEnv>, session: Option<String>) -> Result<Self, SocketError> {
         let Some(name) = session else { return Ok(Self { env, joined: None, playing: None }) };
         let refused = |message: String| SocketError::new(ErrorCode::SessionError, message);
@@ -170,8 +171,8 @@ impl Socket {
         }
     }
 
-    /// Begins another episode. The one before ends first, so that a socket never holds two places, and a name never stands for the
-    /// episode before.
+    /// Starts another episode. The previous one ends first, so that a socket never uses two places and its
+    /// name never refers to the previous episode.
     async fn reset(&mut self, data: &Map<String, Json>) -> Result<Answer, SocketError> {
         if let Some(before) = &self.playing {
             self.env.gym.episodes.close(&before.id).await.map_err(Refused::from)?;
@@ -192,7 +193,8 @@ impl Socket {
         Ok(Answer::Frame(json!({"type": "observation", "data": outcome})))
     }
 
-    /// Ends the episode; that of a joined session stays, unless it was closed meanwhile. Where it cannot be ended, its lease ends it.
+    /// Ends the episode. The episode of a joined session stays, unless it was closed meanwhile. If closing
+    /// fails, the lease ends it.
     async fn leave(mut self) -> Result<(), SocketError> {
         let joined = self.joined.is_some();
         let ends = self.detach() || !joined;
@@ -202,7 +204,7 @@ impl Socket {
         Ok(())
     }
 
-    /// Leaves the joined session. True where it is to end now.
+    /// Leaves the joined session. Returns true if the session must end now.
     fn detach(&mut self) -> bool {
         self.joined.take().is_some_and(|name| self.env.attachments.detach(&name))
     }

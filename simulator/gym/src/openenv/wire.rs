@@ -11,7 +11,7 @@ use crate::tools::Tool;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Action {
-    /// Asks which tools there are.
+    /// Lists the tools.
     ListTools {
         #[serde(default, rename = "metadata")]
         _metadata: Map<String, Json>,
@@ -27,10 +27,10 @@ pub(super) enum Action {
 }
 
 impl Action {
-    /// Reads an action; one without a type calls a tool.
+    /// Parses an action. Without a type, it calls a tool.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A message with the found and the expected form.
     pub(super) fn read(mut data: Map<String, Json>) -> Result<Self, String> {
         data.entry("type").or_insert_with(|| json!("call_tool"));
         let expected =
@@ -40,11 +40,11 @@ impl Action {
     }
 }
 
-/// What comes of a reset or a step.
+/// The result of a reset or a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Outcome {
     pub(super) observation: Json,
-    /// Null at a reset, and where the episode is excluded; 0 before its end.
+    /// Null at a reset and for an excluded episode. 0 before the end.
     pub(super) reward: Option<f64>,
     pub(super) done: bool,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -52,7 +52,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// The first observation of an episode: what is said, and the tools.
+    /// Makes the first observation of an episode: its messages and tools.
     pub(super) fn of_reset(prompt: &Prompt, tools: &[Tool], episode_id: Option<&str>) -> Self {
         let metadata = Map::from_iter([("episode_id".to_owned(), json!(episode_id))]);
         let observation = json!({
@@ -61,20 +61,21 @@ impl Outcome {
                 {"role": "system", "content": prompt.system},
                 {"role": "user", "content": prompt.user},
             ],
-            // Clients take an observation with `tools` for the reply to `list_tools` alone.
+            // Clients read an observation with the member `tools` as a reply to `list_tools`, so this member
+            // has another name.
             "available_tools": listed(tools),
             "metadata": metadata,
         });
         Self { observation, reward: None, done: false, metadata }
     }
 
-    /// The tools, as an observation.
+    /// Makes the observation that lists the tools.
     pub(super) fn of_tools(tools: &[Tool], done: bool) -> Self {
         let observation = json!({"tools": listed(tools), "metadata": {}});
         Self { observation, reward: Some(0.0), done, metadata: Map::new() }
     }
 
-    /// The reply of a tool, with the grade where it ended the episode.
+    /// Makes the observation of a tool's reply, with the grade if the call ended the episode.
     pub(super) fn of_reply(tool: &str, status: u16, result: Json, grade: Option<&GradeReply>) -> Self {
         let mut metadata = Map::from_iter([("status".to_owned(), json!(status))]);
         if let Some(grade) = grade {
@@ -85,7 +86,7 @@ impl Outcome {
         Self { observation, reward, done: grade.is_some(), metadata }
     }
 
-    /// A call that came to nothing.
+    /// Makes the observation of a failed call.
     pub(super) fn of_error(tool: &str, kind: ToolErrorType, message: &str, done: bool) -> Self {
         let error = json!({"error_type": kind, "message": message});
         let observation = json!({"tool_name": tool, "result": null, "error": error, "metadata": {}});
@@ -93,7 +94,7 @@ impl Outcome {
     }
 }
 
-/// Why a call came to nothing.
+/// The reason for which a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum ToolErrorType {
@@ -102,7 +103,7 @@ pub(super) enum ToolErrorType {
     Timeout,
 }
 
-/// The verdicts of an episode.
+/// Returns the verdicts of an episode.
 pub(super) fn grade_view(grade: &GradeReply) -> Json {
     let GradeReply { version, success, components, goal_rewards, excluded, .. } = grade;
     json!({
@@ -114,7 +115,7 @@ pub(super) fn grade_view(grade: &GradeReply) -> Json {
     })
 }
 
-/// Tools as OpenEnv lists them.
+/// Returns tools in OpenEnv's form.
 pub(super) fn listed(tools: &[Tool]) -> Vec<Json> {
     let view = |Tool { name, description, parameters }: &Tool| json!({"name": name, "description": description, "input_schema": parameters});
     tools.iter().map(view).collect()
@@ -154,14 +155,14 @@ impl SocketError {
         Self { code, message: message.into(), capacity: None }
     }
 
-    /// No place for another session.
+    /// Makes the error of a full server.
     pub(super) fn full(capacity: Capacity) -> Self {
         let Capacity { active, most } = capacity;
         let message = format!("the server has {active} of {most} sessions; close some, and try again");
         Self { code: ErrorCode::CapacityReached, message, capacity: Some(capacity) }
     }
 
-    /// The frame that tells of it.
+    /// Returns the frame with this error.
     pub(super) fn frame(&self) -> Json {
         let mut data = json!({"message": self.message, "code": self.code});
         if let Some(Capacity { active, most }) = self.capacity {

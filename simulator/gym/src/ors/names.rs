@@ -1,7 +1,7 @@
-//! Names of parameters that can be names in Python: clients such as TRL's make functions of tools.
+//! Python names for parameters, because clients such as TRL's turn tools into functions.
 //!
-//! A name that cannot is written with `_` for what is no letter, digit or `_`, and with a `_` at its end: `from` is `from_`, and
-//! `X-Rate` is `X_Rate_`.
+//! In a name that Python does not allow, other characters than letters, digits and `_` become `_`, and a `_`
+//! is appended. Examples: `from` becomes `from_`, `X-Rate` becomes `X_Rate_`.
 
 use serde_json::{Map, Value as Json};
 
@@ -12,7 +12,7 @@ const KEYWORDS: [&str; 35] = [
     "lambda", "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// The name in Python, where the name itself is none.
+/// Returns the Python name, or none if the name is valid in Python.
 fn renamed(name: &str) -> Option<String> {
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     let is_name = plain && !name.is_empty() && !name.as_bytes()[0].is_ascii_digit();
@@ -24,7 +24,7 @@ fn renamed(name: &str) -> Option<String> {
     Some(format!("{start}{}_", letters.collect::<String>()))
 }
 
-/// The schema of a tool's parameters, with names for Python.
+/// Returns the schema of a tool's parameters with Python names.
 pub(super) fn for_python(parameters: &Json) -> Json {
     let mut parameters = parameters.clone();
     if let Some(Json::Object(properties)) = parameters.get_mut("properties") {
@@ -42,12 +42,12 @@ pub(super) fn for_python(parameters: &Json) -> Json {
     parameters
 }
 
-/// Returns true if a name may be one that was made for Python.
+/// Returns true if a name may be one made for Python.
 pub(super) fn may_be_renamed(name: &str) -> bool {
     name.ends_with('_')
 }
 
-/// The arguments by the tool's own names.
+/// Returns the arguments under the tool's own names.
 pub(super) fn from_python(parameters: &Json, arguments: Map<String, Json>) -> Map<String, Json> {
     let Some(Json::Object(properties)) = parameters.get("properties") else { return arguments };
     let own = |given: &str| {
@@ -84,7 +84,7 @@ mod tests {
             ["from", "X-Rate", "2nd", "city", "to_"].iter().all(|name| back.contains_key(*name)),
             "{back:?}"
         );
-        // A name that the schema does not know stays; the API refuses it.
+        // A name that the schema lacks is unchanged, so the API refuses it.
         let unknown = Map::from_iter([("other_".to_owned(), json!(1)), ("from".to_owned(), json!(2))]);
         assert_eq!(from_python(&own, unknown.clone()), unknown);
     }

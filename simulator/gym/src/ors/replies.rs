@@ -1,19 +1,19 @@
-//! The replies to the last calls, for clients whose connection broke while they read one.
+//! Recent replies, for clients whose connection broke while they read one.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lru::LruCache;
 
-/// Replies that are kept.
+/// Maximum number of stored replies.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(4_096) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,
 };
-/// Bytes of the replies that are kept.
+/// Maximum bytes of all stored replies.
 const MAX_BYTES: usize = 32 << 20;
 
-/// The replies to the last calls, by name.
+/// The most recent replies, by name.
 pub(super) struct RecentReplies(Mutex<Kept>);
 
 struct Kept {
@@ -36,7 +36,7 @@ impl RecentReplies {
         self.held().replies.get(name).cloned()
     }
 
-    /// Keeps a reply; the oldest go where there are too many, or too many bytes.
+    /// Stores a reply. Drops the oldest ones if a limit is exceeded.
     pub(super) fn put(&self, name: String, reply: String) {
         let mut held = self.held();
         held.bytes += reply.len();

@@ -1,13 +1,14 @@
-//! Server-sent events, as ORS clients read them: by lines, each value without the white space at its start.
+//! Server-sent events for ORS clients, which read them line by line and strip white space at the start of
+//! each value.
 
 use axum::body::Body;
 use axum::http::Response;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
 
-/// Bytes of a chunk, about: clients read lines of bounded length.
+/// Approximate bytes of a chunk. Clients limit the length of a line.
 const CHUNK_BYTES: usize = 4_096;
 
-/// A response of these events, whose data have no line ends.
+/// Returns a response with these events. Their data must not contain line ends.
 pub(super) fn events(events: &[(&str, &str)]) -> Response<Body> {
     let mut text = String::new();
     for (event, data) in events {
@@ -20,7 +21,7 @@ pub(super) fn events(events: &[(&str, &str)]) -> Response<Body> {
     response
 }
 
-/// A response of a call's result: the name that it can be asked for by, and the result in chunks.
+/// Returns a response with a call's result in chunks, and the id by which a client can ask for it again.
 pub(super) fn result_events(task_id: &str, result: &str) -> Response<Body> {
     let chunks = chunks(result);
     let (last, first) = chunks.split_last().map_or(("", &[][..]), |(last, first)| (*last, first));
@@ -30,7 +31,8 @@ pub(super) fn result_events(task_id: &str, result: &str) -> Response<Body> {
     events(&all)
 }
 
-/// A text in parts of some 4,096 bytes. None begins with white space, which a reader would take off.
+/// Splits a text into parts of some 4,096 bytes. No later part begins with white space, because clients would
+/// strip it.
 fn chunks(text: &str) -> Vec<&str> {
     let mut chunks = Vec::with_capacity(text.len() / CHUNK_BYTES + 1);
     let mut rest = text;

@@ -1,4 +1,5 @@
-//! Addresses of records: keys of paths without lists, keys of numbers, endings of files, and records that only callers make.
+//! Addresses of records: keys in paths without lists, numeric keys, file endings, and records that only
+//! callers create.
 
 use serde_json::{Value as Json, json};
 

@@ -1,10 +1,10 @@
-//! Records inside replies that show others beside them, and lists of which parameters choose a part.
+//! Envelopes: replies with records beside other members, and lists that parameters filter.
 
 use serde_json::{Value as Json, json};
 
 use super::session::{Session, answers, array, document, named, object, parameter};
 
-/// A document that lists notes in an envelope, and opens each in one.
+/// Returns a document with a list of notes in an envelope, and single notes in another one.
 fn notes(list: Json, one: Json, note: Json, parameters: Json) -> Session {
     let key = json!([parameter("id", "path", json!({"type": "string"}))]);
     let paths = json!({
@@ -34,7 +34,7 @@ fn a_record_beside_others_in_a_reply_is_the_one_that_the_list_shows() {
     for shown in all.iter().take(3) {
         assert_eq!(desk.call("GetNote", json!({"id": shown["id"]})).1["note"]["title"], shown["title"]);
     }
-    // Filters act on what is kept, also where a text is asked for a number.
+    // Filters act on stored values, even if a number is sent as text.
     for (name, value) in [("currency_code", &all[0]["currency_code"]), ("level", &all[0]["level"])] {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let (_, found) = desk.call("ListNotes", json!({name: text}));

@@ -1,4 +1,4 @@
-//! The first steps of a developer with a service: list, create, read back, update, delete, page, filter.
+//! Owns the tests of the first calls of a developer: list, create, read back, update, delete, page, filter.
 
 use serde_json::{Value as Json, json};
 
@@ -16,7 +16,7 @@ fn what_a_key_of_two_names_opens_by_the_members_that_its_lists_show() {
         "/users/{username}": {"parameters": keys(&["username"]), "get": get("getUser", named("User"))},
         "/users/{username}/repos": {"parameters": keys(&["username"]), "get": get("listRepos", array(named("Repo")))},
         "/user/repos": {"get": get("listMine", array(named("Repo"))), "post": make("addRepo")},
-        // The first of these paths calls the owner by another name.
+        // The first of these paths has another name for the owner.
         "/repos/{org}/{repo}/rules": {"parameters": keys(&["org", "repo"]), "get": get("getRules", object(json!({"count": {"type": "integer"}})))},
         "/repos/{owner}/{repo}": {"parameters": keys(&["owner", "repo"]), "get": get("getRepo", named("FullRepo")),
             "patch": {"operationId": "changeRepo", "requestBody": sends(object(json!({"description": text}))), "responses": answers("200", named("FullRepo"))},
@@ -178,7 +178,7 @@ fn bodies_in_envelopes_are_the_record_and_keys_that_are_sent_are_shown_as_record
     assert!(gids(&mut desk, "ListTasksOf", json!({"project_gid": project["gid"]})).contains(&gid));
     assert!(gids(&mut desk, "ListTasks", json!({"archived": true})).contains(&gid));
     assert!(!gids(&mut desk, "ListTasks", json!({"archived": false})).contains(&gid));
-    // No member of the reply tells the next page: its header does, with the token.
+    // No member of the reply gives the next page. The `Link` header does, with a token.
     let first = desk.reply("ListTasks", json!({"limit": 2}));
     let token = first.next.as_deref().and_then(|next| next.rsplit_once("offset=")).unwrap().1.to_owned();
     let whole = gids(&mut desk, "ListTasks", json!({}));

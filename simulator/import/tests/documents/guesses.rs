@@ -1,9 +1,9 @@
-//! Guesses of the importer that do not hold when their world is played.
+//! Guesses of the importer that fail when their world is played.
 
 use diorama_import::choose_guesses;
 use diorama_openapi::{Draft, ImportOptions, NoFiles};
 
-/// A list of scans, and scans that open by a key which no list shows.
+/// A list of pages, and an operation that opens records by a key from no list.
 const SCANS: &str = "
 openapi: 3.0.3
 info: {title: Scans, version: '1'}

@@ -1,4 +1,4 @@
-//! Documents as worlds whose guesses were tried.
+//! Imports documents, with guesses that are tested in a play.
 
 #![allow(clippy::expect_used, reason = "a test may end this way")]
 

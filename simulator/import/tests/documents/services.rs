@@ -1,4 +1,4 @@
-//! What clients of services do, on small documents that say it as those of the services do.
+//! Calls of clients of public services, on small documents in the style of those services.
 
 use serde_json::{Value as Json, json};
 

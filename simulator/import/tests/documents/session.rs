@@ -1,4 +1,4 @@
-//! Sessions of the worlds of small documents, and the parts of such documents.
+//! Sessions in the worlds of small documents, and builders for the parts of such documents.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use diorama_seeds::materialise::Source;
 use diorama_seeds::task::Call;
 use serde_json::{Value as Json, json};
 
-/// A session of a document's world.
+/// A session in a document's world.
 pub(crate) struct Session {
     pub(crate) base: Arc<Base>,
     pub(crate) state: State,
@@ -49,7 +49,7 @@ impl Session {
     }
 }
 
-/// A document of paths and schemas.
+/// Returns a document with paths and schemas.
 pub(crate) fn document(paths: Json, schemas: Json) -> String {
     json!({"openapi": "3.0.3", "info": {"title": "Desk", "version": "1"}, "paths": paths, "components": {"schemas": schemas}}).to_string()
 }

@@ -1,11 +1,11 @@
-//! How many events each session has, in a file beside the database.
+//! Event counts: a file beside the database with the number of events of each session.
 //!
-//! A database that lost the end of its journal looks as if nothing had been there. This file is written after the
-//! database, and before it where events are taken out, so that a count is never above what was there when the process was
-//! killed: a session with fewer events than counted has lost some.
+//! A database that lost the end of its journal looks intact. This file reveals the loss. It is written after
+//! the database, and before it when events are deleted. So a count never exceeds the stored events when the
+//! process is killed. A session with fewer events than counted has lost some.
 //!
-//! There is a place for each session before the session is in the database, and one more. A file of fewer places was
-//! emptied, cut short or deleted, and can show no loss.
+//! The file has a place for each session before the database has the session, and one spare place. A file
+//! with fewer places was emptied, cut or deleted, and can prove no loss.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -17,7 +17,8 @@ use crate::node::RANDOM_CHARS;
 
 /// The name of the file.
 pub(super) const FILE: &str = "events.count";
-/// A place holds the unguessable part of an id, and one more than its events as 8 bytes; 0 is a free place.
+/// Bytes of a place: the random part of an id, then its number of events plus one as 8 bytes. A free place
+/// has 0.
 const PLACE: usize = ID + 8;
 const ID: usize = RANDOM_CHARS;
 
@@ -26,19 +27,19 @@ pub(super) struct Counts(Mutex<Places>);
 
 /// The content of the file.
 pub(super) struct Counted {
-    /// The sessions that are counted, each with its events.
+    /// The counted sessions with their numbers of events.
     pub(super) sessions: Vec<(String, u64)>,
-    /// How many places there are, free ones too.
+    /// Number of places, including free ones.
     pub(super) places: usize,
 }
 
 struct Places {
     file: File,
-    /// The start of all ids, which no place holds.
+    /// The common start of all ids, which places leave out.
     prefix: String,
-    /// True if places have to be on the disk before their sessions are.
+    /// True if places must reach the disk before their sessions do.
     fsync: bool,
-    /// True if there are places that may not be on the disk and have to be.
+    /// True if some places may not be on the disk yet.
     unsynced: bool,
     of: HashMap<String, u64>,
     free: Vec<u64>,
@@ -46,7 +47,7 @@ struct Places {
 }
 
 impl Counts {
-    /// Opens the file of a folder. In a new folder, it is made before the database.
+    /// Opens the file of a folder. In a new folder, creates it before the database.
     pub(super) fn open(folder: &Path, is_new: bool, fsync: bool, prefix: String) -> io::Result<Self> {
         let path = folder.join(FILE);
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
@@ -76,7 +77,7 @@ impl Counts {
         Ok(Counted { sessions, places: bytes.len() / PLACE })
     }
 
-    /// Starts anew with these sessions.
+    /// Replaces the content by these sessions.
     pub(super) fn restart<'a>(&self, counts: impl Iterator<Item = (&'a str, u64)>) -> io::Result<()> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         (places.of, places.free, places.end) = (HashMap::new(), Vec::new(), 0);
@@ -91,15 +92,15 @@ impl Counts {
         let spare = places.end;
         places.free.push(spare);
         places.end += 1;
-        // The existing entries are of the same sessions or of none, so that being cut off here loses no count.
+        // Existing entries belong to the same sessions or to none, so an interruption here loses no count.
         places.file.seek(SeekFrom::Start(0))?;
         places.file.write_all(&bytes)?;
         places.file.set_len(bytes.len() as u64)?;
         places.file.sync_all()
     }
 
-    /// Gives each of these sessions a place of its own, and keeps a spare one. A session's place is there before the session is
-    /// in the database, so that setting its count cannot fail; [`Counts::clear`] gives it back.
+    /// Gives each of these sessions a place, and keeps a spare one. A session gets its place before the
+    /// database has it, so setting its count cannot fail. [`Counts::clear`] frees the place.
     pub(super) fn hold<'a>(&self, ids: impl Iterator<Item = &'a str>) -> io::Result<()> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ids: Vec<&str> = ids.filter(|id| !places.of.contains_key(*id)).collect();
@@ -120,10 +121,10 @@ impl Counts {
         Ok(())
     }
 
-    /// Has new places reach the disk, where that was asked for.
+    /// Flushes new places to the disk, if `fsync` is set.
     ///
     /// # Errors
-    /// When the disk does not confirm it: what the file holds is not known then.
+    /// Returns an I/O error if the disk does not confirm the flush. The content of the file is then unknown.
     pub(super) fn sync(&self) -> io::Result<()> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::take(&mut places.unsynced) { places.file.sync_all() } else { Ok(()) }
@@ -134,7 +135,7 @@ impl Counts {
         self.put(id, events + 1);
     }
 
-    /// Takes a session out, also one that was held a place and is not in the database after all.
+    /// Removes a session, including one with a place that never reached the database.
     pub(super) fn clear(&self, id: &str) {
         self.put(id, 0);
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +151,7 @@ impl Counts {
             places.of.insert(id.to_owned(), at);
         }
         let start = at * PLACE as u64;
-        // A count that is not written is too low, which only lets a loss go unnoticed.
+        // A count that is not written is too low, so a loss may go unnoticed. It causes no other harm.
         let place = places.place(id, count);
         let written = places.file.seek(SeekFrom::Start(start)).and_then(|_| places.file.write_all(&place));
         if let Err(error) = written {
@@ -183,7 +184,7 @@ mod tests {
         let counts = Counts::open(folder.path(), true, false, String::new()).unwrap();
         let places = || counts.read().unwrap().places;
         assert_eq!(places(), 1);
-        // Both are on their way into the database: neither has its count yet.
+        // Both sessions are on their way into the database and have no count yet.
         counts.hold(["a", "b"].into_iter()).unwrap();
         counts.hold(["c"].into_iter()).unwrap();
         assert_eq!(places(), 4);

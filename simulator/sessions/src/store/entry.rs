@@ -1,4 +1,4 @@
-//! Entries of the database and their keys: the start of each session, and its events.
+//! Owns the entries of the database and their keys: heads of sessions, and events.
 
 use diorama_seeds::task::Call;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use diorama_user::conversation::Exchange;
 /// The version of the format.
 pub(super) const FORMAT: u32 = 3;
 
-/// The start of a session.
+/// The head of a session: everything that defines its start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
@@ -27,11 +27,11 @@ pub(crate) struct Head {
     pub(super) task: Option<String>,
     pub(super) faults: Vec<Rule>,
     pub(super) token: String,
-    /// The request that made it, where that had a key.
+    /// The request that made it, if it had a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) creation: Option<Creation>,
     pub(super) lease_ms: u64,
-    /// The name of the events it shares with the sessions it parted from.
+    /// The name of the events that it shares with other forks.
     pub(super) prefix: Option<String>,
 }
 
@@ -39,26 +39,26 @@ pub(crate) struct Head {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Event {
-    /// A call, and the status of its reply.
+    /// A call, with the status of its reply.
     Call(Call, u16),
     /// The clock was set.
     Clock(i64),
-    /// The assistant said something, and the user answered.
+    /// A message of the assistant, with the user's answer.
     Said(Exchange),
-    /// The episode ended with this result.
+    /// The grade that ended the episode.
     Graded(GradeReply),
 }
 
-/// Events that several sessions share, kept under the hash of their text.
+/// Events that several sessions share, stored under the hash of their text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Kept")]
 pub(super) struct Prefix {
-    /// The prefix before it.
+    /// The name of the previous prefix.
     pub(super) parent: Option<String>,
     pub(super) events: Vec<Event>,
 }
 
-/// Prefixes as they are written, by this version and by the one that knew no parents.
+/// Serialised prefixes, in the present form and in the older one without parents.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Kept {
@@ -95,7 +95,8 @@ impl Head {
     }
 }
 
-/// The events up to and with so many calls. Of what follows the last call that is kept, turns of the user stay.
+/// Returns the events up to the given number of calls. Messages of the user that follow the last kept call
+/// are kept, too.
 pub(super) fn up_to(events: Vec<Event>, calls: usize) -> Vec<Event> {
     let all = events.iter().filter(|event| matches!(event, Event::Call(..))).count();
     if calls >= all {
@@ -123,7 +124,7 @@ pub(super) fn snapshot_of(id: &str) -> (Space, Vec<u8>) {
     (Space::Snapshots, id.as_bytes().to_vec())
 }
 
-/// A keyspace of which changes can be undone.
+/// A keyspace whose changes can be undone.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Space {
     Heads,

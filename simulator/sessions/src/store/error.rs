@@ -1,4 +1,4 @@
-//! Why sessions cannot be written down or read again, in words that say what to do.
+//! Errors of the store, with messages that say what to do.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::node::shortened;
 use crate::problem::{Kind, Problem};
 
-/// Why sessions cannot be written down or read again.
+/// The reason for which sessions cannot be stored or restored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The folder cannot be opened.
@@ -23,7 +23,7 @@ pub enum StoreError {
         /// The problem.
         why: String,
     },
-    /// The folder is another server's.
+    /// Another server uses the folder.
     #[error("the state folder {} is in use by another server; end that one, or start with another --state folder", path.display())]
     Locked {
         /// The folder.
@@ -42,10 +42,10 @@ pub enum StoreError {
         /// The name of this node; empty for a server without one.
         found: String,
     },
-    /// The database itself.
+    /// The database failed.
     #[error("the state folder: {}", told(.0))]
     Store(#[from] fjall::Error),
-    /// The folder cannot be written to for the time being.
+    /// The folder cannot be written for now.
     #[error("the state folder {} cannot be written to ({why})", path.display())]
     Unwritable {
         /// The folder.
@@ -53,7 +53,7 @@ pub enum StoreError {
         /// The operating system's message.
         why: String,
     },
-    /// It is not known what the folder holds.
+    /// The content of the folder is unknown.
     #[error(
         "the disk did not confirm what was written to the state folder {} ({why}). The server has ended, because the disk may lack it, and \
          answers that build on it would be lost too. Check the disk and start again: the start says if the folder lacks anything",
@@ -68,7 +68,7 @@ pub enum StoreError {
     /// The folder is not open.
     #[error("the state folder is not open")]
     Closed,
-    /// Data that was written once is missing.
+    /// The folder lacks data that was written.
     #[error(
         "the state folder {} lacks what was written to it: {what}. A file of it was cut short, damaged or deleted, or the \
          machine stopped while it ran without --fsync. Restore the folder from a copy, or start once with --accept-loss \
@@ -78,21 +78,21 @@ pub enum StoreError {
     Missing {
         /// The folder.
         path: PathBuf,
-        /// How much, and of which sessions.
+        /// The missing amount, and the sessions that lack it.
         what: String,
     },
-    /// An entry that is not what this version writes.
+    /// An entry has a form that this version does not write.
     #[error("{what} of the state folder cannot be read: {found}")]
     Damaged {
-        /// Which entry.
+        /// The entry.
         what: String,
         /// The problem with it.
         found: String,
     },
-    /// A session that this server cannot continue.
+    /// This server cannot continue a session.
     #[error("session {id} of the state folder was recorded with {expected}, found {found}; {hint}")]
     Other {
-        /// The session, in short.
+        /// The short id of the session.
         id: String,
         /// The expected value.
         expected: String,
@@ -112,7 +112,7 @@ fn flag(node: &str) -> String {
 }
 
 impl StoreError {
-    /// Returns the problem of a request that was not carried out, because it could not be written down.
+    /// Returns the problem of a request that had no effect because the journal failed.
     pub(crate) fn problem(&self) -> Problem {
         if matches!(self, Self::Unwritable { .. }) {
             let detail = format!("{self}, so nothing is done; the server goes on by itself once it can");
@@ -140,13 +140,13 @@ impl StoreError {
     }
 }
 
-/// Returns true if there was no room for a write: nothing of it was taken.
+/// Returns true if a write failed for lack of space. Such a write has no effect.
 pub(super) fn is_full(error: &fjall::Error) -> bool {
     let kinds = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded];
     matches!(error, fjall::Error::Io(error) if kinds.contains(&error.kind()))
 }
 
-/// The message of a database error for people who do not know the database.
+/// Returns the message of a database error for readers who do not know the database.
 pub(super) fn told(error: &fjall::Error) -> String {
     use fjall::Error::{InvalidVersion, Io, JournalRecovery, Locked, Poisoned};
     match error {
@@ -169,7 +169,7 @@ pub(super) fn parse<T: DeserializeOwned>(text: &[u8], id: &str) -> Result<T, Sto
     serde_json::from_slice(text).map_err(|error| damaged(id, &error.to_string()))
 }
 
-/// A session's id as messages show it, and the start of any other text.
+/// Returns the short form of a session id, or the start of another string.
 pub(super) fn short(id: &str) -> String {
     shortened(id).unwrap_or_else(|| id.chars().take(8).collect())
 }

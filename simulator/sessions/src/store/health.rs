@@ -1,8 +1,9 @@
-//! The health of the state folder: if it can be written to, and what is to be put back before it is used again.
+//! Owns the health of the state folder: if it can be written, and the entries to restore before it is used
+//! again.
 //!
-//! A full disk passes: what could not be written was not answered, and the folder is opened again once there is room. Where the disk fails
-//! to confirm what it took, the kernel may have dropped it, and a second try would succeed without it. Nothing more may be acknowledged
-//! then, so the server ends.
+//! A full disk is temporary: failed writes were not acknowledged, and the folder is reopened once there is
+//! space. A failed flush is permanent. The kernel may have dropped the data, and a second flush would succeed
+//! without it. The server may acknowledge nothing after that, so it ends.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,22 +15,22 @@ use tokio::sync::Notify;
 use super::entry::Space;
 use super::error::StoreError;
 
-/// So much has to fit into the folder before it is opened again.
+/// A file of this size must fit into the folder before it is reopened.
 const PROBE_BYTES: usize = 256 << 10;
 
-/// An entry that a failed change touched, as it was before.
+/// An entry that a failed change touched, with its previous value.
 pub(super) struct Undo {
     pub(super) space: Space,
     pub(super) key: Vec<u8>,
     pub(super) value: Option<Vec<u8>>,
 }
 
-/// The state of the folder: if it can be written to.
+/// The health of the folder.
 #[derive(Default)]
 pub(super) struct Health {
     ailing: AtomicBool,
     broken: Mutex<Broken>,
-    /// Why it is not known what the folder holds, if it is not.
+    /// The reason for which the content of the folder is unknown, if it is.
     lost: OnceLock<String>,
     told: Notify,
 }
@@ -41,13 +42,13 @@ struct Broken {
 }
 
 impl Health {
-    /// The machine's error where the folder cannot be written to.
+    /// Returns the system's error if the folder cannot be written.
     pub(super) fn why(&self) -> Option<String> {
         let broken = || self.broken.lock().unwrap_or_else(PoisonError::into_inner).why.clone();
         self.ailing.load(Relaxed).then(broken)
     }
 
-    /// Notes that a change failed.
+    /// Records that a change failed.
     pub(super) fn break_down(&self, why: &str, undo: Vec<Undo>) {
         let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.ailing.swap(true, Relaxed) {
@@ -57,19 +58,20 @@ impl Health {
         broken.undo.extend(undo);
     }
 
-    /// Notes that it is not known what the folder holds: the server has to end.
+    /// Records that the content of the folder is unknown. The server must end.
     pub(super) fn lose(&self, why: &str) {
         self.break_down(why, Vec::new());
         let _ = self.lost.set(why.to_owned());
         self.told.notify_one();
     }
 
-    /// Returns true if it is not known what the folder holds.
+    /// Returns true if the content of the folder is unknown.
     pub(super) fn is_lost(&self) -> bool {
         self.lost.get().is_some()
     }
 
-    /// Waits until it is not known what the folder holds, and says why. One caller waits.
+    /// Waits until the content of the folder becomes unknown, and returns the reason. Only one caller may
+    /// wait.
     pub(super) async fn lost(&self) -> &str {
         loop {
             if let Some(why) = self.lost.get() {
@@ -79,7 +81,7 @@ impl Health {
         }
     }
 
-    /// Puts back what failed changes touched.
+    /// Restores the entries that failed changes touched.
     pub(super) fn undo(
         &self,
         put_back: impl FnOnce(&[Undo]) -> Result<(), StoreError>,
@@ -90,13 +92,13 @@ impl Health {
         Ok(())
     }
 
-    /// Notes that the folder can be written to again.
+    /// Records that the folder can be written again.
     pub(super) fn recovered(&self) {
         self.ailing.store(false, Relaxed);
     }
 }
 
-/// Checks that a file of some size fits into a folder, all the way to the disk.
+/// Checks that a file of [`PROBE_BYTES`] can be written to the disk.
 pub(super) fn probe(folder: &Path) -> io::Result<()> {
     let path = folder.join("probe");
     let tried = std::fs::File::create(&path).and_then(|mut file| {

@@ -1,4 +1,4 @@
-//! What a state folder lacks of what was written to it.
+//! Losses: compares a state folder with its event counts.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,17 +8,17 @@ use super::counts::Counts;
 use super::error::{StoreError, damaged, short};
 use super::opened::Opened;
 
-/// Refuses a store that has fewer sessions or events than were counted.
+/// Refuses a store with fewer sessions or events than the counts.
 pub(super) fn check_all_counted(path: &Path, counts: &Counts, opened: &Opened) -> Result<(), StoreError> {
     let ids = opened.heads.iter().map(|entry| Ok(String::from_utf8_lossy(&entry.key()?).into_owned()));
     let ids = ids.collect::<Result<Vec<String>, fjall::Error>>()?;
     check_counted(path, counts, opened, &ids.iter().map(String::as_str).collect())
 }
 
-/// How many sessions that lack something are named.
+/// Maximum number of damaged sessions that a message names.
 const NAMED: usize = 3;
 
-/// Refuses a store that has fewer sessions or events than were counted.
+/// Refuses a store with fewer sessions or events than the counts, given the ids of its sessions.
 pub(super) fn check_counted(
     path: &Path,
     counts: &Counts,
@@ -40,7 +40,7 @@ pub(super) fn check_counted(
     let mut named = Vec::new();
     for (id, expected) in &counted {
         events += expected;
-        // Events that cannot be read cost their session, which is left out.
+        // A session with unreadable events is left out of the restored ones, so it is no loss here.
         let Ok(found) = guarded(|| events_of(opened, id)) else { continue };
         let gone = !known.contains(id.as_str());
         if gone || found < *expected {
@@ -61,14 +61,14 @@ pub(super) fn check_counted(
     Err(StoreError::Missing { path: path.to_owned(), what })
 }
 
-/// Does work that reads the database, whose own reader panics at some damaged files.
+/// Runs work that reads the database. The database's parser panics on some damaged files.
 pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     let broken =
         || StoreError::Damaged { what: "an entry".to_owned(), found: "a file is damaged".to_owned() };
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(broken()))
 }
 
-/// The number of events that a session has of its own, without a gap.
+/// Returns the number of a session's own events. Refuses a gap in their numbers.
 pub(super) fn events_of(opened: &Opened, id: &str) -> Result<u64, StoreError> {
     let mut found = 0;
     for entry in opened.events.prefix(id) {
@@ -77,7 +77,7 @@ pub(super) fn events_of(opened: &Opened, id: &str) -> Result<u64, StoreError> {
     Ok(found)
 }
 
-/// The number of an event, from its key.
+/// Parses the number of an event from its key.
 fn number(key: &[u8], id: &str) -> Result<u64, StoreError> {
     let bytes = key.get(id.len()..).and_then(|bytes| <[u8; 8]>::try_from(bytes).ok());
     bytes.map(u64::from_be_bytes).ok_or_else(|| damaged(id, "an event has no number"))

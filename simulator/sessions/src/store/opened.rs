@@ -1,4 +1,4 @@
-//! The database of a state folder while it is open.
+//! Owns the open database of a state folder.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::error::{StoreError, damaged, is_full, parse, told};
 use super::health::{Health, Undo};
 use crate::after::{Persisted, Saved};
 
-/// Bytes of what was last written that are held in memory, for each of four keyspaces.
+/// Bytes of recent writes held in memory, for each of the four keyspaces.
 const MEMTABLE_BYTES: u64 = 8 << 20;
 
 /// The database and its keyspaces.
@@ -26,29 +26,30 @@ pub(super) struct Opened {
     flusher: Option<Flusher>,
 }
 
-/// Flushes for all who wait.
+/// The thread that flushes for all waiting requests.
 struct Flusher {
     ask: Option<Sender<Waiting>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A request that waits for a flush.
+/// Sends the result of a flush to a waiting request.
 type Waiting = oneshot::Sender<Persisted>;
 
-/// The files that the database makes in a folder.
+/// A folder that exists in every database.
 const KEYSPACES: &str = "keyspaces";
 
 impl Opened {
-    /// Returns true if a folder has a database.
+    /// Returns true if a folder contains a database.
     pub(super) fn is_at(path: &Path) -> bool {
         path.join(KEYSPACES).exists()
     }
 
-    /// Opens the database of a folder, or makes one; with a flusher where writes are to reach the disk.
+    /// Opens the database of a folder, or creates one. With `flushed`, writes reach the disk.
     pub(super) fn new(path: &Path, flushed: Option<&Arc<Health>>) -> Result<Self, StoreError> {
-        // A damaged file makes the database's own reader panic at places.
+        // The database's parser panics on some damaged files.
         let opened = std::panic::catch_unwind(|| {
-            // Two threads serve the compaction of a few small keyspaces; the cache is for reads, which only restarts make.
+            // Two threads suffice to compact a few small keyspaces. The cache is small because only restarts
+            // read.
             let database = Database::builder(path).worker_threads(2).cache_size(8 << 20).open()?;
             let options = || KeyspaceCreateOptions::default().max_memtable_size(MEMTABLE_BYTES);
             let keyspace = |name: &str| database.keyspace(name, options);
@@ -70,10 +71,10 @@ impl Opened {
         }
     }
 
-    /// Puts things back as they were.
+    /// Restores previous values.
     pub(super) fn put_back(&self, undo: &[Undo]) -> Result<(), StoreError> {
         let mut batch = self.database.batch();
-        // The first to fail knew best how things were.
+        // Undo entries are applied in reverse, so the oldest previous value wins.
         for Undo { space, key, value } in undo.iter().rev() {
             match value {
                 Some(value) => batch.insert(self.space(*space), key.as_slice(), value.as_slice()),
@@ -84,19 +85,19 @@ impl Opened {
         Ok(self.database.persist(PersistMode::SyncData)?)
     }
 
-    /// The events of a session's own from the one of this number on.
+    /// Returns a session's own events, from this number on.
     pub(super) fn events_from(&self, id: &str, first: u64) -> Result<Vec<Event>, StoreError> {
         let entries = self.events.range(key(id, first)..=key(id, u64::MAX));
         entries.map(|entry| parse(&entry.value()?, id)).collect()
     }
 
-    /// A prefix.
+    /// Returns a prefix.
     pub(super) fn prefix(&self, name: &str, id: &str) -> Result<Prefix, StoreError> {
         let text = self.prefixes.get(name)?;
         parse(&text.ok_or_else(|| damaged(id, "events that it shares with others are missing"))?, id)
     }
 
-    /// A prefix and all before it with their names, oldest first.
+    /// Returns a prefix and its ancestors with their names, oldest first.
     pub(super) fn prefixes_of(
         &self,
         name: Option<&str>,
@@ -113,11 +114,11 @@ impl Opened {
         Ok(found)
     }
 
-    /// The promise that what was just written reaches the disk, where that was asked for.
+    /// Returns a promise that the last writes reach the disk, if `fsync` is set.
     pub(super) fn saved(&self) -> Option<Saved> {
         let ask = self.flusher.as_ref()?.ask.as_ref()?;
         let (tell, told) = oneshot::channel();
-        // A flusher that is gone leaves the promise unkept, and the waiting request fails.
+        // If the flusher is gone, the promise stays unfulfilled and the waiting request fails.
         let _ = ask.send(tell);
         Some(Saved::new(told))
     }
@@ -133,7 +134,7 @@ impl Flusher {
 }
 
 impl Drop for Flusher {
-    /// Ends the thread, which keeps the database open.
+    /// Ends the thread, which would keep the database open.
     fn drop(&mut self) {
         self.ask = None;
         if let Some(thread) = self.thread.take() {
@@ -142,14 +143,14 @@ impl Drop for Flusher {
     }
 }
 
-/// Flushes for all who wait, until nobody can ask any more.
+/// Flushes for all waiting requests until all senders are dropped.
 fn flush(database: &Database, health: &Health, asked: &Receiver<Waiting>) {
     while let Ok(first) = asked.recv() {
         let waiting: Vec<_> = std::iter::once(first).chain(asked.try_iter()).collect();
         let done = database.persist(PersistMode::SyncData).map_err(|error| {
             let why = told(&error);
             match &error {
-                // An earlier write failed, for a reason of which its own caller learns.
+                // An earlier write failed. Its own caller gets the reason.
                 fjall::Error::Poisoned => {}
                 error if is_full(error) => health.break_down(&why, Vec::new()),
                 _ => health.lose(&why),

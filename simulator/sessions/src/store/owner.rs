@@ -1,4 +1,5 @@
-//! The node that a state folder belongs to, in a file beside the database: the ids of its sessions carry that node's name.
+//! Records the owner of a state folder: a file beside the database with the name of the node. The session ids
+//! contain that name.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
@@ -6,15 +7,15 @@ use std::path::Path;
 
 use super::error::StoreError;
 
-/// The name of the file. It holds the node's name, and nothing where the server has none.
+/// The name of the file. It contains the node's name, or nothing if the server has none.
 const FILE: &str = "node";
 
-/// Writes the owner of a new folder down, and refuses a folder of another node.
+/// Writes the owner into a new folder, and refuses a folder of another node.
 pub(super) fn check(folder: &Path, is_new: bool, node: Option<&str>) -> Result<(), StoreError> {
     let (path, own) = (folder.join(FILE), node.unwrap_or_default());
     let failed = |error| StoreError::opening(folder, &error);
     if is_new {
-        // The database is made after it, so that a file that was cut off here belongs to a new folder still.
+        // The database is created later, so the folder still counts as new if this is interrupted.
         let written = File::create(path).and_then(|mut file| {
             file.write_all(own.as_bytes())?;
             file.sync_all()

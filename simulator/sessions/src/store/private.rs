@@ -1,10 +1,11 @@
-//! Keeps the state folder to the user who runs the server: it holds tokens and what agents sent.
+//! Restricts the state folder to the user who runs the server, because it contains tokens and the agents'
+//! messages.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Makes a folder that its owner alone may enter, where it is not there.
+/// Creates a folder that only its owner may enter, if it is missing.
 pub(super) fn make(folder: &Path) -> io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
@@ -18,17 +19,18 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Takes the rights of other users to a folder and to what is in it: 0700 for folders, 0600 for files. The database makes files with
-/// wider rights, which the folder keeps others from using until this is done again.
+/// Removes the access of other users to a folder and its content: 0700 for folders, 0600 for files. The
+/// database creates files with more access. The folder itself protects them until the next call.
 ///
 /// # Errors
-/// Where the folder has another owner, as mounted volumes may have. It stays as it is.
+/// Returns an I/O error if the folder has another owner, as mounted volumes may have. Its permissions then
+/// stay.
 #[cfg(unix)]
 pub(super) fn close(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
 
     let metadata = match fs::symlink_metadata(path) {
-        // The database has removed it meanwhile.
+        // The database has removed the file meanwhile.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         found => found?,
     };

@@ -1,5 +1,5 @@
-//! Sessions from their heads, snapshots and events: the engine makes the calls since the snapshot again, and each must
-//! end as it did.
+//! Restores sessions from their heads, snapshots and events. The engine replays the calls since the snapshot,
+//! and each must have the same status as before.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,30 +25,30 @@ use diorama_engine::tools::SearchVersion;
 /// A session of the state folder that this server cannot continue. It stays in the folder.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
-    /// The start of its id.
+    /// The short id.
     pub id: String,
-    /// Why it cannot be continued.
+    /// The reason for which it cannot continue.
     pub why: String,
     #[serde(skip)]
     key: String,
-    /// The events that it has of its own.
+    /// Number of its own events.
     #[serde(skip)]
     events: u64,
 }
 
-/// The sessions of a store.
+/// The restored sessions of a store.
 pub(crate) struct Restored {
-    /// Those that go on, in the order of their ids.
+    /// The sessions that continue, in the order of their ids.
     pub(crate) live: Vec<Live>,
-    /// Those that this server cannot continue.
+    /// The sessions that this server cannot continue.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// All sessions of a store. One that was recorded with something else than what is here, or that cannot be read, is left out and stays
-/// in the store.
+/// Restores all sessions of a store. A session that is unreadable or was recorded with another version is
+/// left out and stays in the store.
 ///
 /// # Errors
-/// When the store cannot be read at all, and when something is missing that was written once.
+/// Returns an error if the store is unreadable, or if it lacks data that was written.
 pub(crate) fn restored(
     store: &Store,
     worlds: &Worlds,
@@ -99,9 +99,9 @@ fn restore_all(
     Ok(all)
 }
 
-/// Takes out what no session needs any more: prefixes, and snapshots of sessions that are gone.
+/// Deletes prefixes that no session needs, and snapshots of deleted sessions.
 fn tidy(opened: &Opened, all: &Restored) -> Result<(), StoreError> {
-    // Which prefixes sessions need that are left out may not be known.
+    // The prefixes of unreadable sessions are unknown, so all prefixes are kept.
     if !all.left_out.is_empty() {
         return Ok(());
     }
@@ -128,7 +128,8 @@ fn tidy(opened: &Opened, all: &Restored) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Where sessions start: fresh ones of each kind, and those after each prefix, made once for all that share them.
+/// Starting points of sessions: fresh ones of each kind, and those after each prefix. Each is made once for
+/// all sessions that share it.
 struct Roots<'a> {
     opened: &'a Opened,
     worlds: &'a Worlds,
@@ -138,9 +139,9 @@ struct Roots<'a> {
 }
 
 impl Roots<'_> {
-    /// A session that stands where one of this head does before its own events.
+    /// Returns a session in the state before the head's own events.
     fn start(&mut self, id: &str, head: &Head) -> Result<Live, StoreError> {
-        // Of all sessions that start so; whose they are makes no difference.
+        // Properties of a single session are cleared, so that sessions with the same start share a key.
         let named = |prefix: Option<String>| {
             json(
                 &Head { token: String::new(), lease_ms: 0, creation: None, prefix, ..head.clone() },
@@ -181,7 +182,7 @@ impl Roots<'_> {
         root.fork(None).map_err(|problem| damaged(id, problem.detail()))
     }
 
-    /// A session in which nothing has happened.
+    /// Returns a session without events.
     fn fresh(&self, id: &str, head: &Head) -> Result<Live, StoreError> {
         same(id, "format", &head.format.to_string(), &FORMAT.to_string())?;
         same(id, "engine version", &head.engine, ENGINE_VERSION)?;
@@ -228,7 +229,7 @@ fn restore(roots: &mut Roots<'_>, id: &str, head: Head) -> Result<Live, StoreErr
     Ok(live)
 }
 
-/// Has a session that went on from a snapshot know its calls: they are made again.
+/// Replays the calls of a session that was restored from a snapshot, so that its log is complete.
 pub(crate) fn recall(store: &Store, live: &mut Live) -> Result<(), StoreError> {
     if live.session.knows_its_calls() {
         return Ok(());
@@ -248,7 +249,7 @@ pub(crate) fn recall(store: &Store, live: &mut Live) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Makes a call again, which must end as it did.
+/// Replays a call, whose reply must have the same status as before.
 fn again(session: &mut Session, id: &str, call: &Call, status: u16) -> Result<(), StoreError> {
     let entry = session.call(call);
     let what = format!("call {}, {}, of status", session.calls(), call.api);
@@ -265,7 +266,7 @@ fn replay(live: &mut Live, id: &str, event: Event) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The world and the task that a session needs.
+/// Returns the world and the task of a session.
 fn setting(
     worlds: &Worlds,
     tasks: Option<&dyn TaskSource>,
@@ -291,7 +292,7 @@ fn same(id: &str, what: &str, expected: &str, found: &str) -> Result<(), StoreEr
     Err(other(id, format!("{what} {expected}"), found))
 }
 
-/// A session was recorded with something else than what is here.
+/// Makes the error of a session that was recorded with another version, world or task.
 fn other(id: &str, expected: String, found: &str) -> StoreError {
     StoreError::Other {
         id: short(id),
@@ -302,7 +303,7 @@ fn other(id: &str, expected: String, found: &str) -> StoreError {
 }
 
 impl Store {
-    /// Takes the sessions out of the store that are left out.
+    /// Deletes the sessions that were left out.
     pub(crate) fn remove(&self, left_out: &[LeftOut]) -> Result<(), StoreError> {
         left_out.iter().try_for_each(|session| self.without(&session.key, session.events, None).map(drop))
     }

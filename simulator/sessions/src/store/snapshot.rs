@@ -1,8 +1,7 @@
-//! Snapshots: where sessions stood after some of their events, so that what is before need not be made again.
+//! Snapshots: states of sessions after some of their events, so that a restart need not replay these.
 //!
-//! The events stay the truth. A snapshot is an aid that is checked before it is believed: its own hash, the versions
-//! and the world it was made with, the events it stands for, and the digest of the records it holds. One that does not
-//! hold is passed over, and all calls are made again.
+//! The events remain authoritative. A snapshot is checked before use: its hash, its versions, its world, its
+//! events, and the digest of its records. One that fails is ignored, and all calls are replayed.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,17 +15,17 @@ use diorama_engine::ENGINE_VERSION;
 use diorama_engine::session::KeptSession;
 use diorama_user::conversation::Conversation;
 
-/// The version of snapshots.
+/// The version of the snapshot format.
 const FORMAT: u32 = 1;
 
-/// Where a session stood.
+/// The state of a session.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Snapshot {
     format: u32,
     engine: String,
     world_hash: String,
-    /// How many events of the session's own there were; it stands for those of its prefix, too.
+    /// Number of the session's own events that it includes. It also includes those of the prefix.
     pub(super) events: u64,
     pub(super) said: Conversation,
     pub(super) grade: Option<GradeReply>,
@@ -48,7 +47,7 @@ impl Snapshot {
         Ok(format!("{}\n{text}", blake3::hash(text.as_bytes()).to_hex()))
     }
 
-    /// A snapshot that is what was written, by this version for this world.
+    /// Parses a snapshot. Returns none if its hash, its version or its world differs.
     fn read(bytes: &[u8], head: &Head) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?;
         let (hash, text) = text.split_once('\n')?;
@@ -64,11 +63,11 @@ impl Snapshot {
 }
 
 impl Store {
-    /// Takes a snapshot of a session where it is due. There are at least half as many events since the last as records that differ
-    /// from the base, so that the bytes of snapshots grow with the events and not with their square.
+    /// Takes a snapshot of a session if one is due. Since the last one, there must be at least half as many
+    /// events as changed records. So the bytes of snapshots grow linearly with the events, not quadratically.
     pub(super) fn snapshot_if_due(&self, live: &mut Live) {
         let since = live.next_event.saturating_sub(live.snapshot_event);
-        // Where calls are made before the events of all of them are written down, the session is ahead of its events.
+        // While a batch of calls runs, the session may be ahead of its stored events.
         let changed = live.session.state().changed() as u64;
         if since < self.snapshot_events || since < changed / 2 || !live.is_written_down() {
             return;
@@ -76,7 +75,7 @@ impl Store {
         self.snapshot(live);
     }
 
-    /// Takes a snapshot of a session where there were events since the last. What fails is only a slower restart.
+    /// Takes a snapshot of a session if it has new events. A failure only makes the next restart slower.
     pub(crate) fn snapshot(&self, live: &mut Live) {
         if live.next_event == live.snapshot_event || !live.is_written_down() {
             return;
@@ -94,7 +93,7 @@ impl Store {
 }
 
 impl Opened {
-    /// The snapshot of a session, if there is one that holds.
+    /// Returns the valid snapshot of a session, if there is one.
     pub(super) fn latest(&self, id: &str, head: &Head) -> Result<Option<Snapshot>, StoreError> {
         let Some(snapshot) = self.snapshots.get(id)?.and_then(|bytes| Snapshot::read(&bytes, head)) else {
             return Ok(None);
@@ -102,7 +101,7 @@ impl Opened {
         Ok(self.has_event(id, snapshot.events)?.then_some(snapshot))
     }
 
-    /// Returns true if a session has had so many events.
+    /// Returns true if the store has at least this many own events of a session.
     fn has_event(&self, id: &str, count: u64) -> Result<bool, StoreError> {
         let Some(last) = count.checked_sub(1) else { return Ok(true) };
         Ok(self.events.contains_key(key(id, last))?)

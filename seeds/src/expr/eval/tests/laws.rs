@@ -1,4 +1,4 @@
-//! Laws over many expressions and values.
+//! Owns the laws over many expressions and values.
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ fn numbers() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// A condition over visits `v` whose conjuncts may or may not be fit for an index.
+/// Makes conditions over visits `v`, whose conjuncts may or may not suit an index.
 fn conditions() -> impl Strategy<Value = String> {
     let terms = proptest::sample::select(vec![
         "v.doctor_id == args.doctor_id",
@@ -46,7 +46,7 @@ fn conditions() -> impl Strategy<Value = String> {
     })
 }
 
-/// True when a value is one of the type that the checker promised.
+/// Returns true if a value has the type that the checker determined.
 fn keeps_promise(kind: &ExprType, value: &Value) -> bool {
     match (kind, value) {
         (ExprType::Any, _) | (_, Value::Null | Value::Absent) => true,
@@ -142,8 +142,8 @@ const SHAPES: &[&str] = &[
     "visit.count(v, v.doctor_id == A)",
 ];
 
-/// Each shape over every pair of operands: what the checker lets pass must evaluate to what it promised, or fail
-/// by its numbers alone.
+/// Tests each form with every pair of operands. An accepted expression must evaluate to the determined type,
+/// or fail only because of its numbers.
 #[test]
 fn results_are_of_the_type_that_was_checked() {
     let clinic = Clinic::new();
@@ -181,7 +181,7 @@ proptest! {
                 Operator::Add => a.as_f64().unwrap() + b.as_f64().unwrap(),
                 _ => a.as_f64().unwrap() * b.as_f64().unwrap(),
             };
-            // A product of decimals is rounded to the greater scale, of at most four places here.
+            // A product of decimals is rounded to the greater scale, which has at most four places here.
             let slack = exact.abs() * 1e-9 + if operator == Operator::Add { 1e-6 } else { 0.500_001 };
             prop_assert!((one.as_f64().unwrap() - exact).abs() <= slack, "{:?} {:?} {:?} {}", a, b, one, exact);
         }
