@@ -115,7 +115,7 @@ fn the_next_page_is_linked_as_its_member_has_it() {
     let check = |next: Json, address: Json, expect: Json| {
         let schema = json!({"type": "object", "properties": {
             "_links": {"type": "object", "properties": {"next": next}}, "data": {"type": "array", "items": {"type": "object"}}}});
-        let around = known(json!({"next": "token", "nexturl": address}), Vec::new());
+        let around = known(json!({"next": "token", "after": "token", "nexturl": address}), Vec::new());
         let shown = reply(&schema, around, Some(List { name: "data".to_owned(), items: Vec::new() }));
         assert_eq!(shown["_links"]["next"], expect, "{schema}");
     };
@@ -123,6 +123,9 @@ fn the_next_page_is_linked_as_its_member_has_it() {
     let (address, none) = (json!("https://example.com/notes?page=2"), Json::Null);
     check(object.clone(), address.clone(), json!({"href": address}));
     check(object, none.clone(), none);
+    let text = json!({"type": "string"});
+    let both = json!({"type": "object", "properties": {"after": text, "link": text}});
+    check(both, address.clone(), json!({"after": "token", "link": address}));
     check(json!({"type": "string", "format": "uri"}), address.clone(), address.clone());
     check(json!({"type": "string"}), address, json!("token"));
 }

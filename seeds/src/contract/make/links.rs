@@ -1,6 +1,6 @@
 //! Addresses of pages, in the form that a member has for them.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json};
 
 use super::known::Known;
 use super::state::Maker;
@@ -23,7 +23,16 @@ impl Maker<'_> {
         let members = self.schemas.flat(part).members;
         if let Some(properties) = word(&members, "properties").and_then(Json::as_object) {
             let holder = properties.keys().find(|name| ADDRESSES.contains(&&*plain(name)))?;
-            return Some(if address.is_null() { Json::Null } else { json!({ holder: address }) });
+            if address.is_null() {
+                return Some(Json::Null);
+            }
+            // What asks for the page may stand beside its address: `{"after": "...", "link": "..."}`.
+            let told = properties
+                .keys()
+                .filter_map(|name| Some((name.clone(), known.members.get(&*plain(name))?.clone())));
+            let mut link: Map<String, Json> = told.collect();
+            link.insert(holder.clone(), address.clone());
+            return Some(Json::Object(link));
         }
         let format = word(&members, "format").and_then(Json::as_str)?;
         FORMATS.contains(&format).then(|| address.clone())
