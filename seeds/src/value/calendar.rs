@@ -179,7 +179,7 @@ impl Zone {
     }
 
     /// Parses an RFC 3339 date-time, with an offset or, without one, as local time in this zone. A space may
-    /// stand for the `T`, and the seconds may be left out; fractions of a second are refused unless zero. What is
+    /// stand for the `T`, and the seconds may be left out; fractions of a second are cut off. What is
     /// outside of the zone's calendar by its offset becomes its first or last second.
     pub fn parse_instant(&self, text: &str) -> Option<Instant> {
         let date = Date::parse(text.get(..10)?)?;
@@ -187,7 +187,7 @@ impl Zone {
         let split = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
         let (mut clock, offset) = rest.split_at(split);
         if let Some((whole, fraction)) = clock.split_once('.') {
-            if fraction.is_empty() || !fraction.bytes().all(|byte| byte == b'0') {
+            if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
                 return None;
             }
             clock = whole;
