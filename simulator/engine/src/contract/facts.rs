@@ -174,7 +174,10 @@ impl Run<'_> {
             let own = *noun == known.noun && known.key != key;
             if !own && !known.named.iter().any(|known| known.noun == *noun && known.name == *name) {
                 let (noun, role, name) = (noun.clone(), noun.clone(), name.clone());
-                known.named.insert(0, Named { noun, role, of: None, name, key, sure: true });
+                // Several resources may have the noun.
+                let of = reference_target(&self.api.parameters[parameter.index()].schema.kind);
+                let of = of.filter(|(_, several)| !several).map(|(target, _)| target.index());
+                known.named.insert(0, Named { noun, role, of, name, key, sure: true });
             }
         }
     }
