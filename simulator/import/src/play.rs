@@ -20,7 +20,7 @@ const MAX_ROUNDS: usize = 4;
 /// Ways to fill a path that are tried.
 const MAX_WAYS: usize = 6;
 /// Items of a list that are read, where callers choose how many: each costs a reply of its own.
-const MAX_LISTED: u32 = 6;
+const MAX_LISTED: u32 = 3;
 /// Items of a list that are opened.
 const MAX_OPENED: usize = 2;
 /// Members by which a list and an item show the same record.
