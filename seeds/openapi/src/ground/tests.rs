@@ -181,7 +181,7 @@ fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
     assert_eq!(fake("timezone_name"), "timezone_of_city");
     assert_eq!(fake("colour_scheme"), picks(["light", "dark", "high-contrast"].into()));
     assert_eq!(fake("mood"), picks(["calm", "wild"].into()));
-    assert_eq!(fake("image_name")["text"], "{city} image");
+    assert_eq!(fake("image_name")["text"], "{purpose} image");
     assert_eq!(fake("extra_key")["format"], "extra key ###");
     assert_eq!(fake("code")["format"], "#####");
 }

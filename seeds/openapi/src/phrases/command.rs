@@ -25,7 +25,8 @@ pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
     ];
     let sentence = summary.split(['.', '(', ':', ',']).next()?;
     let mut said = sentence.split_whitespace().map(str::to_lowercase).peekable();
-    let first = said.next()?;
+    // `New user` is what a form is called that adds one.
+    let first = said.next().map(|first| if first == "new" { "add".to_owned() } else { first })?;
     let named = words(name);
     let stem = &infinitive(&first);
     let article = said.peek().is_some_and(|next| ARTICLES.contains(&next.as_str()));
@@ -116,6 +117,7 @@ mod tests {
         check("BlockUser", "Block a user from an organization", Some(("block", "user", "")));
         check("ReviewRequestsInBulk", "Review requests to access data", Some(("review", "requests", "")));
         check("GetGist", "Gist details", None);
+        check("AccountNewUser", "New User", Some(("add", "user", "")));
         check("DeleteFile", "Deletes the file.", Some(("delete", "file", "")));
     }
 }
