@@ -120,7 +120,9 @@ fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) 
         None if found.single => 1,
         // Lists below records of others show several.
         None => {
+            let is_counted = find_first_number(found).is_some();
             let lister = places.owners.get(&index).filter(|lister| **lister != index && depth < 12);
+            let lister = lister.filter(|_| !is_counted);
             let listers = lister.map_or(0, |lister| count(places, *lister, counts, depth + 1));
             records_of(found).max(listers.saturating_mul(LISTED_EACH).min(MAX_LISTED))
         }
