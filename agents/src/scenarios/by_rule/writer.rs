@@ -27,8 +27,9 @@ const MAX_NAME_CHARS: usize = 28;
 const MAX_CODE_CHARS: usize = 10;
 /// Numbers from here on are in nobody's mouth.
 const MAX_NUMBER: i64 = 10_000_000;
-/// Rehearsals, of which one must pass the gates for a scenario to be kept.
+/// Rehearsals, of which one must pass the gates for a scenario to be kept, and where a rule of the API refuses some records.
 const MAX_REHEARSALS: u64 = 4;
+const MAX_RULED_REHEARSALS: u64 = 16;
 
 /// A scenario that was written by rule.
 #[derive(Clone, Debug)]
@@ -141,14 +142,16 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// Why the last try does not.
-    pub(crate) fn rehearse(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<(), String> {
-        let scenario = self.compile(doc, domain)?;
+    pub(crate) fn rehearse(&self, doc: &ScenarioDoc, api: &Api) -> Result<(), String> {
+        let scenario = self.compile(doc, api.domain)?;
+        let has_rule = api.behaviour.require.iter().any(|check| check.status != 404);
+        let tries = if has_rule { MAX_RULED_REHEARSALS } else { MAX_REHEARSALS };
         let play = |seed| match rehearse::rehearse(self.trial, (&scenario, &[]), Ability::Call, seed) {
             Ok((_, grounded)) if grounded.entries.iter().all(|entry| self.agrees(entry)) => Ok(()),
             Ok(_) => Err("a reply shows another value than its call was sent".to_owned()),
             Err(lost) => Err(lost.to_string()),
         };
-        first_of(MAX_REHEARSALS, play)
+        first_of(tries, play)
     }
 }
 
