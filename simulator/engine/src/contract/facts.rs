@@ -146,9 +146,10 @@ impl Run<'_> {
         lists.collect()
     }
 
-    /// The records that a record stands below.
+    /// The records that a record stands below, the nearest first.
     pub(super) fn name_above(&self, id: ResourceId, record: &Record, named: &mut Vec<Named>, level: usize) {
         let (resource, called) = (self.resource(id), self.called(id));
+        let mut found = Vec::new();
         for (index, (field, value)) in resource.fields.iter().zip(record.iter()).enumerate() {
             let Type::Reference { resource: target, .. } = &field.schema.kind else { continue };
             let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else {
@@ -163,7 +164,11 @@ impl Run<'_> {
             let (of, key) = (Some(target.index()), value.to_json(self.zone()));
             let name = called.fields[index].clone();
             named.push(Named { noun: noun.clone(), role: role.clone(), of, name, key, sure: false });
-            self.name_above(*target, above, named, level + 1);
+            found.push((*target, above));
+        }
+        // The user that a member is comes before the owner of the server above it.
+        for (target, above) in found {
+            self.name_above(target, above, named, level + 1);
         }
     }
 
