@@ -70,12 +70,21 @@ impl<'a> Writer<'a> {
 
     /// How people speak of the keys of a resource: as the least sayable of them allows.
     pub(crate) fn key_form(&self, resource: ResourceId) -> KeyForm {
+        self.keys(resource).map(form_of).max().unwrap_or(KeyForm::Name)
+    }
+
+    /// Returns true if the keys of a resource are words with hyphens between them.
+    pub(crate) fn has_slugs(&self, resource: ResourceId) -> bool {
+        let is_slug =
+            |key: &Value| key.as_str().is_some_and(|text| text.contains('-') && !text.contains('@'));
+        self.key_form(resource) == KeyForm::Name && self.keys(resource).any(is_slug)
+    }
+
+    /// Some keys of a resource.
+    fn keys(&self, resource: ResourceId) -> impl Iterator<Item = &'a Value> {
         let described = self.alternates().resource(resource);
-        let keys = described.records.iter().take(MAX_KEYS);
-        keys.filter_map(|record| record.get(described.key.index()))
-            .map(form_of)
-            .max()
-            .unwrap_or(KeyForm::Name)
+        let records = described.records.iter().take(MAX_KEYS);
+        records.filter_map(move |record| record.get(described.key.index()))
     }
 
     /// The field by which people call the records of a resource: their name, or a key that is one.
