@@ -6,12 +6,12 @@ mod names;
 use diorama_seeds::contract::{KEYS, ME, first_state, is_gone, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
 use diorama_seeds::english::stem;
-use diorama_seeds::materialise::{ANY_NAME, provider_of_noun, tells_person};
+use diorama_seeds::materialise::ANY_NAME;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use self::keys::{find_first_number, keep_ids, key_field};
-use self::names::{display_member, name_maker};
+use self::names::{display_member, is_person, name_maker};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::agreement;
@@ -267,9 +267,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let display = display.filter(|_| !version);
     let is_me = matches!(found.parts.last(), Some(Part::Text(text)) if ME.contains(&text.as_str()));
     let says_nothing = found.single && (found.label.ends_with("count") || is_me);
-    let is_person = provider_of_noun(&found.noun_words()) == "person_name"
-        || found.label == "me"
-        || record.members().into_iter().flatten().any(|(name, _)| tells_person(name));
+    let is_person = is_person(found, record);
     let above = found.above.iter().filter_map(|above| Some(places.all.get_index(above.of?)?.1.noun.clone()));
     let above: Vec<String> = above.collect();
     let of_lists = agreement::told_of_lists(record);
@@ -428,8 +426,11 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let is_hidden = name.starts_with('$');
         // What may not have happened yet is no answer, nor is what two records have together.
         let open = gone || done_to && moment_of(&made) && (!member.required || member.shape.nullable);
-        let told =
-            own_name.as_deref() != Some(name) && !says_nothing && !is_hidden && !open && found.uses.is_none();
+        // Nobody asks for the rating of a rating.
+        let is_itself = noun(&called) == found.noun;
+        let told = own_name.as_deref() != Some(name)
+            && !(says_nothing || is_itself || is_hidden || open)
+            && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(&called, &member.shape, &mut made);
         }
@@ -449,7 +450,6 @@ fn bare_name(name: &str, found: &Collection) -> String {
     }
 }
 
-/// The member that people call a record by.
 /// Whether an object has only values, none of which is a key.
 pub(super) fn is_plain_object(shape: &Shape) -> bool {
     let members = shape.members().filter(|members| !members.is_empty() && !shape.map);

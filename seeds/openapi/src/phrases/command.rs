@@ -18,7 +18,20 @@ pub(crate) struct Command {
 /// The command that a summary is. Its first word is a verb where the operation's name has it too, or an article follows,
 /// or it is a known one.
 pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
-    const ARTICLES: [&str; 6] = ["a", "an", "the", "your", "my", "existing"];
+    const ARTICLES: [&str; 12] = [
+        "a",
+        "an",
+        "the",
+        "your",
+        "my",
+        "existing",
+        "new",
+        "single",
+        "given",
+        "specific",
+        "specified",
+        "particular",
+    ];
     const JOINTS: [&str; 16] = [
         "for", "from", "to", "of", "in", "on", "with", "by", "as", "at", "into", "using", "under", "and",
         "or", "that",
@@ -118,6 +131,7 @@ mod tests {
         check("ReviewRequestsInBulk", "Review requests to access data", Some(("review", "requests", "")));
         check("GetGist", "Gist details", None);
         check("AccountNewUser", "New User", Some(("add", "user", "")));
+        check("GetShow", "Get a single show", Some(("get", "show", "")));
         check("DeleteFile", "Deletes the file.", Some(("delete", "file", "")));
     }
 }

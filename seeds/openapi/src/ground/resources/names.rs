@@ -1,6 +1,6 @@
 //! What records are called: the member that holds their names, and what makes these.
 
-use diorama_seeds::materialise::{ANY_NAME, provider_of_noun};
+use diorama_seeds::materialise::{ANY_NAME, provider_of_member, provider_of_noun, tells_person};
 use serde_json::{Value as Json, json};
 
 use crate::ground::places::Collection;
@@ -32,4 +32,15 @@ pub(super) fn name_maker(found: &Collection) -> Json {
         ANY_NAME => json!({"provider": "template", "text": format!("{{purpose}} {}", found.label)}),
         made => json!(made),
     }
+}
+
+/// Returns true if the records of a place are people.
+pub(super) fn is_person(found: &Collection, record: &Shape) -> bool {
+    let kind = provider_of_noun(&found.noun_words());
+    // A room has an email, too.
+    let is_of_person =
+        |name: &str| tells_person(name) && (kind == ANY_NAME || provider_of_member(name) != Some("email"));
+    kind == "person_name"
+        || found.label == "me"
+        || record.members().into_iter().flatten().any(|(name, _)| is_of_person(name))
 }
