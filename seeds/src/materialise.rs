@@ -22,6 +22,7 @@ mod tables;
 mod text;
 mod value;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ pub use self::defaults::names::{ANY_NAME, provider_of_name};
 pub use self::sampler::{
     Sampler, provider_of_member, provider_of_noun, range_of_member, slug_of, tells_person,
 };
-use crate::doc::{RecordsDoc, TypeName, WorldDoc};
+use crate::doc::{RecordsDoc, ResourceDoc, TypeName, WorldDoc};
 use crate::english::split_identifier;
 use crate::model::{Record, Resource, World};
 use crate::value::{Instant, Str};
@@ -134,7 +135,7 @@ impl Source {
         let doc = doc.into();
         let checked = checkable(&doc);
         let world = compile(&checked)?;
-        Self::of(doc, &checked, world)
+        Self::of(Arc::clone(&doc), &checked, world)
     }
 
     /// Works like [`Source::new`], for a document that is already compiled.
@@ -142,8 +143,8 @@ impl Source {
     /// # Errors
     /// Returns the problems of the providers and given records, with their paths.
     pub fn compiled(doc: WorldDoc, written: World) -> Result<Self, Report> {
-        let checked = checkable(&doc);
-        Self::of(doc.into(), &checked, written)
+        let doc = Arc::new(doc);
+        Self::of(Arc::clone(&doc), &checkable(&doc), written)
     }
 
     fn of(doc: Arc<WorldDoc>, checked: &WorldDoc, written: World) -> Result<Self, Report> {
@@ -285,10 +286,22 @@ pub fn materialised(doc: &WorldDoc, seed: u64) -> Result<Arc<Materialised>, Repo
 
 /// Returns the document without the given values that only the plan can parse: references by name, and dates
 /// relative to the clock.
-fn checkable(doc: &WorldDoc) -> WorldDoc {
+fn checkable(doc: &WorldDoc) -> Cow<'_, WorldDoc> {
+    let gives_nothing = |resource: &ResourceDoc| {
+        !matches!(resource.records, RecordsDoc::Given(_))
+            && resource.examples.is_empty()
+            && resource.each.iter().all(|each| each.set.is_empty())
+    };
+    let own = doc.domains.iter().flat_map(|domain| domain.resources.values());
+    let has_scenarios =
+        !doc.scenarios.is_empty() || doc.domains.iter().any(|domain| !domain.scenarios.is_empty());
+    // A large document that needs no change is not copied.
+    if !has_scenarios && doc.resources.values().chain(own).all(gives_nothing) {
+        return Cow::Borrowed(doc);
+    }
     let mut doc = doc.without_scenarios();
     if doc.materialised.is_some() {
-        return doc;
+        return Cow::Owned(doc);
     }
     let resources = doc.domains.iter_mut().flat_map(|domain| domain.resources.values_mut());
     for resource in doc.resources.values_mut().chain(resources) {
@@ -306,7 +319,7 @@ fn checkable(doc: &WorldDoc) -> WorldDoc {
         resource.examples.iter_mut().for_each(|row| row.retain(|name, value| !own(name, value)));
         resource.each.iter_mut().for_each(|each| each.set.retain(|name, value| !own(name, value)));
     }
-    doc
+    Cow::Owned(doc)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The error bodies that a document declares, as the world format says them.
 
+use diorama_seeds::contract::tells_error;
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
@@ -50,6 +51,25 @@ struct Closer<'a> {
 }
 
 impl Closer<'_> {
+    /// `object` or `array`, where a schema is of what holds values.
+    fn container(&self, schema: &Json, depth: u32) -> Option<&'static str> {
+        let schema = followed(self.root, schema);
+        match schema.get("type").and_then(Json::as_str) {
+            Some("object") => Some("object"),
+            Some("array") => Some("array"),
+            Some(_) => None,
+            None if schema.get("properties").is_some() => Some("object"),
+            None => {
+                let way =
+                    ["anyOf", "oneOf", "allOf", "$ref"].iter().find_map(|word| match schema.get(*word)? {
+                        Json::Array(ways) => ways.first(),
+                        _ => Some(schema),
+                    });
+                way.filter(|_| depth <= DEPTH).and_then(|way| self.container(way, depth + 1))
+            }
+        }
+    }
+
     fn close(&mut self, schema: &Json, depth: u32) -> Json {
         *self.nodes = self.nodes.saturating_sub(1);
         if *self.nodes == 0 || depth > DEPTH {
@@ -64,7 +84,15 @@ impl Closer<'_> {
         for (name, member) in members {
             let closed = match (name.as_str(), member) {
                 ("properties" | "patternProperties", Json::Object(all)) => {
-                    let all = all.iter().map(|(name, part)| (name.clone(), self.close(part, depth + 1)));
+                    let required = members.get("required").and_then(Json::as_array);
+                    let is_owed = |name: &str| required.is_some_and(|all| all.iter().any(|own| own == name));
+                    let all = all.iter().map(|(name, part)| {
+                        // No error body shows an object or a list that may be left out and is no error itself: the payment of a card error.
+                        let kind =
+                            self.container(part, depth).filter(|_| !is_owed(name) && !tells_error(name));
+                        let bare = kind.map(|kind| json!({"type": kind}));
+                        (name.clone(), bare.unwrap_or_else(|| self.close(part, depth + 1)))
+                    });
                     Json::Object(all.collect())
                 }
                 ("items" | "additionalProperties" | "not", part @ Json::Object(_)) => {
@@ -118,11 +146,14 @@ mod tests {
             "components": {"responses": {"Missing": {"description": "", "content": {"application/json; charset=utf-8": {
                 "schema": {"$ref": "#/components/schemas/Error"}}}}},
               "schemas": {"Error": {"type": "object", "required": ["code"], "example": {}, "properties": {
-                "code": {"type": "integer"}, "cause": {"$ref": "#/components/schemas/Error"}}}}}}"##;
+                "code": {"type": "integer"}, "inner_error": {"$ref": "#/components/schemas/Error"},
+                "payment": {"anyOf": [{"$ref": "#/components/schemas/Error"}]}}}}}}"##;
         let imported = super::super::import("things.json", text.as_bytes(), &Default::default()).unwrap();
         let errors: &IndexMap<String, Json> = &imported.doc.apis[0].errors;
         assert_eq!(errors.keys().collect::<Vec<_>>(), ["404", "default"]);
-        assert_eq!(errors["404"].pointer("/properties/cause/properties/code/type"), Some(&json!("integer")));
+        let inner = errors["404"].pointer("/properties/inner_error/properties/code/type");
+        assert_eq!(inner, Some(&json!("integer")));
+        assert_eq!(errors["404"]["properties"]["payment"], json!({"type": "object"}));
         assert_eq!(errors["404"]["required"], json!(["code"]));
         assert_eq!(errors["404"].get("example"), None);
         assert_eq!(errors["default"], json!({"type": ["string", "null"]}));

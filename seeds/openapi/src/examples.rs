@@ -42,15 +42,21 @@ pub(super) fn promise(root: &Json, media: &Json) -> Option<Json> {
     shown.map(|shown| of(&shown, 0)).reduce(merged).or_else(|| schema.cloned())
 }
 
-/// Whether a schema says what is in its values.
+/// Returns true if a schema says what is in its values.
 pub(super) fn tells(root: &Json, schema: &Json) -> bool {
+    tells_within(root, schema, 0)
+}
+
+fn tells_within(root: &Json, schema: &Json, depth: u32) -> bool {
     let schema = resolved(root, schema);
     let container = schema.get("type").is_none_or(|kind| kind == "object" || kind == "array");
-    let words = ["properties", "items", "additionalProperties", "allOf", "anyOf", "oneOf", "enum", "const"];
-    let filled = |word: &&str| {
-        schema.get(*word).is_some_and(|part| part.as_object().is_none_or(|part| !part.is_empty()))
-    };
-    !container || words.iter().any(filled)
+    let words = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf", "enum", "const"];
+    let filled =
+        |word: &str| schema.get(word).filter(|part| part.as_object().is_none_or(|part| !part.is_empty()));
+    // A list of objects of which nothing is said says nothing, either.
+    let of_items =
+        || filled("items").is_some_and(|item| depth < MAX_DEPTH && tells_within(root, item, depth + 1));
+    !container || words.iter().any(|word| filled(word).is_some()) || of_items()
 }
 
 /// The schema of an example.
@@ -116,6 +122,7 @@ mod tests {
             json!({"example": example}),
             json!({"schema": any, "examples": {"one": {"value": example}}}),
             json!({"schema": {"type": "object", "properties": {}}, "example": example.to_string()}),
+            json!({"schema": {"type": "array", "items": {"type": "object"}}, "example": example}),
         ] {
             assert_eq!(promise(&root, &media), Some(promised.clone()), "{media}");
         }

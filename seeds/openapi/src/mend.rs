@@ -30,10 +30,10 @@ pub(super) fn mend(
     loop {
         // Documents are large: the source borrows this one.
         let shared = Arc::new(std::mem::take(doc));
-        let made = Source::new(Arc::clone(&shared)).and_then(|source| source.materialise(0));
+        let made = Source::new(Arc::clone(&shared)).and_then(|source| source.recorded(0));
         *doc = Arc::unwrap_or_clone(shared);
         let report = match made {
-            Ok(made) => return Ok(made.world),
+            Ok(world) => return Ok(world),
             Err(report) => report,
         };
         // A document that does not compile has errors only, but findings of making up may repeat one place.

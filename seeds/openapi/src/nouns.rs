@@ -117,7 +117,7 @@ impl Prose {
             format!("a clause with `{joint}`: `{label}`")
         } else if said.len() > 1 && is("operations", first) {
             format!("the name of an operation: `{label}`")
-        } else if is("deeds", last) {
+        } else if is("deeds", last) || said.len() == 1 && is("reads", last) {
             format!("what is done: `{label}`")
         } else if is_participle(last) || last.strip_suffix('s').is_some_and(is_participle) {
             format!("a participle: `{label}`")

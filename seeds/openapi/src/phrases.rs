@@ -9,6 +9,7 @@ mod verbs;
 
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PhrasesDoc, Place, TypeName};
 use diorama_seeds::materialise::{ANY_NAME, provider_of_name};
+use diorama_seeds::naming::is_identifier;
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
@@ -124,14 +125,19 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     }
 }
 
-/// Takes the questions for amounts of money away where neither a unit nor a currency beside them says of what.
-pub(super) fn drop_bare_amounts(fields: &mut IndexMap<String, FieldDoc>) {
-    if fields.keys().any(|name| is_currency(name)) {
-        return;
-    }
+/// Has statements of amounts of money tell the currency that the record shows beside them. Where it shows none, and the amount has no
+/// unit, nobody asks for it.
+pub(super) fn tell_currencies(fields: &mut IndexMap<String, FieldDoc>) {
+    let currency = fields.keys().find(|name| is_currency(name) && is_identifier(name)).cloned();
     for (_, doc) in fields.iter_mut().filter(|(name, doc)| is_bare_amount(name, doc)) {
-        doc.ask.clear();
-        doc.say.clear();
+        let Some(currency) = &currency else {
+            doc.ask.clear();
+            doc.say.clear();
+            continue;
+        };
+        for words in &mut doc.say {
+            *words = words.replace("{value}", &format!("{{value}} {{{currency}}}"));
+        }
     }
 }
 

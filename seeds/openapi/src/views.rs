@@ -2,7 +2,7 @@
 
 use super::document::Operation;
 use super::nouns;
-use super::shape::{Kind, Shape};
+use super::shape::{Kind, Member, Shape};
 use super::words::{self, words};
 
 /// What a reply is.
@@ -124,6 +124,15 @@ fn view_in(shape: &Shape, is_inside: bool, about_record: bool, pages: bool) -> V
                         && arrays.is_empty()
                         && !members.contains_key("id")
                         && (members.len() <= 4 || inner.iter().all(|(_, member)| keyed(&member.shape)));
+                    // What callers page through is the only list, however much stands around it.
+                    let holds_list = |(_, member): &&(&String, &Member)| {
+                        matches!(view_in(&member.shape, true, about_record, pages), View::List(_))
+                    };
+                    let may_hold = pages && !is_inside && arrays.is_empty() && !members.contains_key("id");
+                    let mut lists = inner.iter().filter(|_| may_hold).filter(holds_list);
+                    if let (Some((_, member)), None) = (lists.next(), lists.next()) {
+                        return view_in(&member.shape, true, about_record, pages);
+                    }
                     match inner.as_slice() {
                         [(name, member)] if wrapper && (is_generic(name) || members.len() == 1 || worked) => {
                             view_in(&member.shape, true, about_record, pages)

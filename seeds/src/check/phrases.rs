@@ -91,19 +91,21 @@ pub(super) fn check_api(doc: &PhrasesDoc, api: &Api, path: &Path<'_>, findings: 
 pub(super) fn check_fields(doc: &ResourceDoc, path: &Path<'_>, findings: &mut Findings) {
     let section = path.name("fields");
     for (name, field) in &doc.fields {
-        check_field(field, &section.name(name), findings);
+        check_field(field, doc, &section.name(name), findings);
     }
 }
 
-fn check_field(field: &FieldDoc, path: &Path<'_>, findings: &mut Findings) {
+fn check_field(field: &FieldDoc, of: &ResourceDoc, path: &Path<'_>, findings: &mut Findings) {
     for (key, templates, known) in
         [("ask", &field.ask, &["it"][..]), ("say", &field.say, &["it", "value"][..])]
     {
+        // A statement may tell another field of the record: the currency of an amount.
+        let is_known = |name: &str| known.contains(&name) || key == "say" && of.fields.contains_key(name);
         let section = path.name(key);
         for (i, template) in templates.iter().enumerate() {
             let here = section.index(i);
             let Some(found) = parsed(template, &here, findings) else { continue };
-            for placeholder in found.iter().filter(|placeholder| !known.contains(&placeholder.name)) {
+            for placeholder in found.iter().filter(|placeholder| !is_known(placeholder.name)) {
                 findings.error_at(
                     here,
                     placeholder.at,

@@ -21,6 +21,7 @@ use values::{bytes, coerced};
 mod agree;
 mod array;
 mod known;
+mod links;
 mod object;
 mod references;
 mod state;

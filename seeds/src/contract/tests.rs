@@ -111,6 +111,26 @@ fn a_list_stands_where_its_schema_has_it() {
 }
 
 #[test]
+fn the_next_page_is_linked_as_its_member_has_it() {
+    let check = |next: Json, address: Json, expect: Json| {
+        let schema = json!({"type": "object", "properties": {
+            "_links": {"type": "object", "properties": {"next": next}}, "data": {"type": "array", "items": {"type": "object"}}}});
+        let around = known(json!({"next": "token", "after": "token", "nexturl": address}), Vec::new());
+        let shown = reply(&schema, around, Some(List { name: "data".to_owned(), items: Vec::new() }));
+        assert_eq!(shown["_links"]["next"], expect, "{schema}");
+    };
+    let object = json!({"type": "object", "properties": {"href": {"type": "string"}}});
+    let (address, none) = (json!("https://example.com/notes?page=2"), Json::Null);
+    check(object.clone(), address.clone(), json!({"href": address}));
+    check(object, none.clone(), none);
+    let text = json!({"type": "string"});
+    let both = json!({"type": "object", "properties": {"after": text, "link": text}});
+    check(both, address.clone(), json!({"after": "token", "link": address}));
+    check(json!({"type": "string", "format": "uri"}), address.clone(), address.clone());
+    check(json!({"type": "string"}), address, json!("token"));
+}
+
+#[test]
 fn a_schema_that_requires_itself_ends() {
     let endless = json!({"type": "object", "required": ["self"], "properties": {"self": {"$ref": "#/schemas/Endless"}}});
     let twice = json!({"type": "object", "required": ["a", "b"], "properties": {

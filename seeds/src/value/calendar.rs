@@ -182,7 +182,7 @@ impl Zone {
     }
 
     /// Parses an RFC 3339 date-time with an offset, or as local time of this zone without one. A space may
-    /// replace the `T`, and the seconds may be absent. Fractions of a second must be zero. If the offset
+    /// replace the `T`, and the seconds may be absent. Cuts off fractions of a second. If the offset
     /// moves it outside the zone's calendar, it becomes the first or last second.
     pub fn parse_instant(&self, text: &str) -> Option<Instant> {
         let date = Date::parse(text.get(..10)?)?;
@@ -190,7 +190,7 @@ impl Zone {
         let split = rest.find(['Z', 'z', '+', '-']).unwrap_or(rest.len());
         let (mut clock, offset) = rest.split_at(split);
         if let Some((whole, fraction)) = clock.split_once('.') {
-            if fraction.is_empty() || !fraction.bytes().all(|byte| byte == b'0') {
+            if fraction.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
                 return None;
             }
             clock = whole;

@@ -29,7 +29,7 @@ fn instants_are_read_with_and_without_offset() {
     let expected = zone.parse_instant("2026-03-02T09:00:00-05:00");
     assert!(expected.is_some());
     for text in
-        ["2026-03-02T09:00", "2026-03-02 9:00", "2026-03-02T14:00:00Z", "2026-03-02T15:00:00.000+01:00"]
+        ["2026-03-02T09:00", "2026-03-02 9:00", "2026-03-02T14:00:00Z", "2026-03-02T15:00:00.905+01:00"]
     {
         assert_eq!(zone.parse_instant(text), expected, "{text}");
     }
@@ -37,7 +37,7 @@ fn instants_are_read_with_and_without_offset() {
         "2026-03-02",
         "2026-02-30T09:00",
         "2026-03-02T25:00",
-        "2026-03-02T09:00:00.5",
+        "2026-03-02T09:00:00.",
         "é",
         "2026-03-02T09:00+1:00",
     ] {

@@ -20,7 +20,7 @@ const MAX_ROUNDS: usize = 4;
 /// Maximum number of ways to fill a path.
 const MAX_WAYS: usize = 6;
 /// Page size for lists with a limit parameter. Each item costs another reply.
-const MAX_LISTED: u32 = 6;
+const MAX_LISTED: u32 = 3;
 /// Maximum number of items that are opened per list.
 const MAX_OPENED: usize = 2;
 /// Members that must agree between a list item and its record.

@@ -82,6 +82,11 @@ fn people_ask_in_words_for_what_there_is_to_tell() {
     for part in ["board called ", "rchive the ", " card of the ", "is open"] {
         assert!(some(part), "nobody says {part:?}");
     }
+    // Boards go by their names, also as owners of what stands below them.
+    assert!(!some(" of the board "), "{:?}", said.iter().find(|(_, text)| text.contains(" of the board ")));
+    let names_owner =
+        |text: &str| text.split_once(" of the ").is_some_and(|(_, rest)| rest.contains(" board"));
+    assert!(said.iter().any(|(_, text)| names_owner(text)), "nobody names the board of a card");
     // Cards are found through the board that the request names, even if listing cards requires another card.
     let calls =
         |row: &Value, name: &str| row["messages"].to_string().contains(&format!("\"name\":\"{name}\""));

@@ -68,6 +68,37 @@ fn what_is_made_tells_its_key_and_others_show_more_of_it() {
 }
 
 #[test]
+fn members_show_the_users_that_they_are_and_not_the_owner_of_their_team() {
+    let text = json!({"type": "string"});
+    let user = json!({"type": "object", "title": "User", "required": ["id", "name"], "properties": {"id": text, "name": text}});
+    let team = json!({"type": "object", "required": ["id", "owner"], "properties": {"id": text, "title": text, "owner": user}});
+    let member = json!({"type": "object", "required": ["user"], "properties": {"user": user, "nick": text}});
+    let list = |item: &Value| answers(json!({"type": "array", "items": item}));
+    let mut teams = Imports::made(
+        "teams.json",
+        document(json!({
+            "/users": {"get": {"responses": list(&user)}},
+            "/users/{user_id}": {"parameters": key("user_id"), "get": {"responses": answers(user.clone())}},
+            "/teams": {"get": {"responses": list(&team)}},
+            "/teams/{team_id}": {"parameters": key("team_id"), "get": {"responses": answers(team.clone())}},
+            "/teams/{team_id}/members": {"parameters": key("team_id"), "get": {"responses": list(&member)}},
+            "/teams/{team_id}/members/{user_id}": {
+                "parameters": json!([key("team_id")[0], key("user_id")[0]]), "get": {"responses": answers(member.clone())}},
+        })),
+    );
+    let all = teams.get("/teams", json!({}));
+    let team = &all[0]["id"];
+    let members = teams.get("/teams/{team_id}/members", json!({"team_id": team}));
+    let shown: Vec<&Value> = members.as_array().unwrap().iter().map(|member| &member["user"]["id"]).collect();
+    assert!(shown.len() > 1, "{members}");
+    for (at, user) in shown.iter().enumerate() {
+        assert!(!shown[..at].contains(user), "{members}");
+        let one = teams.get("/teams/{team_id}/members/{user_id}", json!({"team_id": team, "user_id": user}));
+        assert_eq!(one["user"]["id"], **user, "{one}");
+    }
+}
+
+#[test]
 fn a_list_of_names_lists_the_keys_of_what_lies_below_it() {
     let dome = json!({"type": "object", "required": ["status"], "properties": {"status": {"type": "object", "properties": {"open": {"type": "boolean"}}}}});
     let new = json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "radius": {"type": "integer"}}});

@@ -12,10 +12,6 @@ use rand::seq::SliceRandom;
 
 use crate::draws::{Streams, rank};
 
-/// Rows for each operation that can be asked for, before a document has enough.
-const ROWS_PER_OPERATION: u64 = 3;
-/// Rows of a document that has few operations, before it has enough.
-const MIN_ENOUGH: u64 = 10;
 /// Operations of a document that shares its world with others, at most.
 const MAX_SHARING: u64 = 200;
 /// Operations of a document that joins the worlds of others, at most.
@@ -57,9 +53,9 @@ pub fn shares(documents: &[DocumentSize<'_>], rows: u64, streams: &Streams) -> V
     }
     order.shuffle(&mut streams.stream("documents/shares", 0));
     let mut left = rows;
-    // Beyond what is enough for each, all get more of it.
+    // A row for each operation that can be asked for is enough, then a second one for each, and so on.
     for times in 1.. {
-        let enough = |at: usize| times * (ROWS_PER_OPERATION * documents[at].askable).max(MIN_ENOUGH);
+        let enough = |at: usize| times * documents[at].askable;
         let mut open: Vec<usize> = order.iter().copied().filter(|at| shares[*at] < enough(*at)).collect();
         while left > 0 && !open.is_empty() {
             let each = left / open.len() as u64;

@@ -23,11 +23,11 @@ fn rows_are_shared_out_evenly_up_to_what_documents_have() {
         let documents: Vec<DocumentSize> = askable.iter().copied().map(document).collect();
         assert_eq!(shares(&documents, rows, &streams()), expect, "{rows} rows of {askable:?}");
     };
-    check(&[5, 0, 50], 20, &[10, 0, 10]);
-    check(&[1, 50], 100, &[10, 90]);
-    check(&[1, 2, 100], 110, &[10, 10, 90]);
+    check(&[5, 0, 50], 20, &[5, 0, 15]);
+    check(&[1, 50], 100, &[2, 98]);
+    check(&[1, 2, 100], 110, &[2, 4, 104]);
     // There is more to make than is enough: all get more.
-    check(&[1, 10], 80, &[20, 60]);
+    check(&[1, 10], 80, &[8, 72]);
     check(&[0, 0], 80, &[0, 0]);
     check(&[], 80, &[]);
     let few: Vec<DocumentSize> = (0..9).map(|_| document(4)).collect();

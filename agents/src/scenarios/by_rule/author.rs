@@ -86,7 +86,7 @@ impl<'a> Author<'a> {
             doc.shows.push(Tag::Confirmation);
         }
         let domain = self.api.domain;
-        match self.writer.rehearse(&doc, domain) {
+        match self.writer.rehearse(&doc, self.api) {
             Ok(()) => self.written.push(Written { doc, domain, weight: 1.0, shape, api: self.id }),
             Err(reason) => {
                 self.reason = format!("{} lost every try: {reason}", shape.name());

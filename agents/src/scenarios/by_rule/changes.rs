@@ -38,6 +38,10 @@ impl<'a> Author<'a> {
                 self.reason = "it has no words: give it `phrases.do` or `phrases.request` (docs/world-format.md; of a document, in a file for --overlay)".to_owned();
                 continue;
             }
+            if self.makes_anything(&sketch) {
+                self.reason = "its request says nothing of what it makes or changes".to_owned();
+                continue;
+            }
             let Some(calls) = self.try_calls(&sketch) else {
                 self.refused(&sketch, &clauses, &requests, turn);
                 continue;
@@ -77,6 +81,15 @@ impl<'a> Author<'a> {
             self.keep(Shape::Write, ScenarioDoc { later, goals: vec![goal], ..sketch.doc.clone() });
             self.refused(&sketch, &clauses, &requests, turn);
         }
+    }
+
+    /// Returns true if a request over a document makes or changes something without a word on it: `create a new ride`.
+    fn makes_anything(&self, sketch: &Sketch<'a>) -> bool {
+        let is_written = matches!(
+            self.api.behaviour.kind,
+            BehaviourKind::Create { .. } | BehaviourKind::Patch { .. } | BehaviourKind::Replace { .. }
+        );
+        is_written && self.api.contract.is_some() && sketch.said.is_empty()
     }
 
     /// The only member of the body that a request gives, with its words.

@@ -36,7 +36,9 @@ impl Sketch<'_> {
             }
         }
         // What has a key that nobody could say is meant as the latest of a list, or by nobody.
-        if self.writer.key_form(resource) == KeyForm::Unsayable {
+        let has_no_key = self.writer.key_form(resource) == KeyForm::Unsayable;
+        // Nobody says the words of an address for what has a name: `saffron-harbor` for the page "Opening hours".
+        if has_no_key || self.is_of_document && !is_key && self.writer.has_slugs(resource) {
             return self.find_latest(at);
         }
         self.records[at].by_key = !is_key;

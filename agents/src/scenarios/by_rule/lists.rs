@@ -227,7 +227,7 @@ impl<'a> Author<'a> {
         for field in fields {
             let doc = described.field(*field);
             let is_number = matches!(doc.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
-            if !is_number || sketch.is_bare_amount(doc) {
+            if !is_number || !sketch.stands_alone(query.resource, *field) {
                 continue;
             }
             let name = &doc.name;

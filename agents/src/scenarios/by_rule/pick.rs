@@ -75,7 +75,7 @@ impl<'a> Author<'a> {
             false => SPOKEN.order(&doc.label, greatest).filter(|_| is_ordered),
         };
         // Amounts in several currencies have no order.
-        let first = first.filter(|_| !sketch.is_bare_amount(doc));
+        let first = first.filter(|_| sketch.stands_alone(*resource, field));
         let (Some(first), Some(display)) = (first, self.writer.name_field(*resource)) else { return };
         let mut second = (*sketch).clone();
         let at = second.record(*resource);

@@ -60,8 +60,6 @@ pub(crate) struct Spoken {
     speech: Vec<String>,
     pub(crate) messages: Vec<String>,
     figures: Vec<String>,
-    money: Vec<String>,
-    currencies: Vec<String>,
     keys: Vec<String>,
     orders: Vec<OrderWords>,
 }
@@ -170,16 +168,6 @@ impl Spoken {
         counts || self.figures.iter().any(|figure| ends_with_words(label, figure))
     }
 
-    /// Returns true if a number of this label is an amount of money.
-    pub(crate) fn is_money(&self, label: &str) -> bool {
-        self.money.iter().any(|amount| ends_with_words(label, amount))
-    }
-
-    /// Returns true if a label is that of the currency of amounts.
-    pub(crate) fn is_currency(&self, label: &str) -> bool {
-        self.currencies.iter().any(|currency| ends_with_words(label, currency))
-    }
-
     /// Returns true if a label is that of a key, which people do not say where no record is behind it.
     pub(crate) fn is_key(&self, label: &str) -> bool {
         let last = label.rsplit(' ').next().unwrap_or_default().to_lowercase();
@@ -271,8 +259,6 @@ mod tests {
         assert!(!spoken.is_adjective("success") && !spoken.is_adjective("SIMPLE"));
         assert!(spoken.is_numbered("purchase order") && !spoken.is_numbered("border"));
         assert!(spoken.is_state("order status") && !spoken.is_state("real estate"));
-        assert!(spoken.is_money("unit price") && !spoken.is_money("size"));
-        assert!(spoken.is_currency("price currency") && !spoken.is_currency("currency pair"));
         assert_eq!(spoken.order("unit price", false).as_deref(), Some("is the cheapest"));
         assert_eq!(spoken.order("total price", false).as_deref(), Some("is the smallest"));
         assert_eq!(spoken.order("asset count", true).as_deref(), Some("has the most assets"));

@@ -1,7 +1,7 @@
 //! The words of scenarios that are written by rule: phrases of the APIs and questions for fields, put into sentences.
 
 use diorama_seeds::english::{article, capitalised, lowered};
-use diorama_seeds::model::{Api, ApiId, Field, FieldId, ParameterId, Resource, ResourceId};
+use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, FieldId, ParameterId, Resource, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Schema, Type};
 
@@ -232,34 +232,30 @@ impl Sketch<'_> {
             };
             return vec![either(&so.replace("{it}", &it), &not.replace("{it}", &it))];
         }
-        let value = match self.currency(resource, field, value) {
-            Some(currency) => format!("{{{value}}} {{{currency}}}"),
-            None => tell_field(value, field_doc, bare),
-        };
+        let beside = value.strip_suffix(&*field_doc.name).and_then(|rest| rest.strip_suffix('.'));
+        let value = tell_field(value, field_doc, bare);
         let plain = format!("The {} of {{it}} is {{value}}.", field_doc.label);
         let all = if says.is_empty() { std::slice::from_ref(&plain) } else { says };
         let described = self.world().resource(resource);
-        let words = |say: &String| without_owner(say, described, field).replace("{it}", &it);
+        let others = described.fields.iter().filter(|other| other.name != field_doc.name);
+        let words = |say: &String| {
+            let words = without_owner(say, described, field).replace("{it}", &it);
+            others.clone().fold(words, |words, other| {
+                let told = beside.map(|beside| format!(" {{{}}}", member(beside, &other.name)));
+                words.replace(&format!(" {{{}}}", other.name), &told.unwrap_or_default())
+            })
+        };
         all.iter().map(|say| sentence(&words(say).replace("{value}", &value))).collect()
     }
 
-    /// Returns true if a number of a document is an amount of money without a unit of its own.
-    pub(crate) fn is_bare_amount(&self, field: &Field) -> bool {
-        self.is_of_document
-            && matches!(field.schema.kind, Type::Integer | Type::Number)
-            && field.schema.unit.is_none()
-            && SPOKEN.is_money(&field.label)
-    }
-
-    /// The place of the currency beside an amount at a place, where that has no unit of its own.
-    fn currency(&self, resource: ResourceId, field: FieldId, place: &str) -> Option<String> {
+    /// Returns true if the values of a field mean something by themselves: an amount in a currency of its own does not.
+    pub(crate) fn stands_alone(&self, resource: ResourceId, field: FieldId) -> bool {
         let described = self.world().resource(resource);
-        let amount = described.field(field);
-        let beside =
-            place.strip_suffix(&format!(".{}", amount.name)).filter(|_| self.is_bare_amount(amount))?;
-        let mut fields = described.fields.iter();
-        let currency = fields.find(|field| SPOKEN.is_currency(&field.label))?;
-        Some(member(beside, &currency.name))
+        let is_number = matches!(described.field(field).schema.kind, Type::Integer | Type::Number);
+        let says = self.writer.guide().says(resource, field);
+        let tells =
+            |say: &String| described.fields.iter().any(|other| say.contains(&format!("{{{}}}", other.name)));
+        !self.is_of_document || !is_number || !says.is_empty() && !says.iter().any(tells)
     }
 
     /// The assistant's words after a change: phrases of the API, else that it is done. `key` is the place where a reply shows the key
@@ -307,12 +303,19 @@ impl Sketch<'_> {
     }
 
     /// The request without its values, and the parameters that it leaves out: `change the name of {the_room} to {name}` is `change the
-    /// name of {the_room}`. Nothing where it leaves nothing out, or more than it names.
+    /// name of {the_room}`. What is made is named all the same: `add a point called {name} to {the_server}` is `add a point called {name}`.
+    /// Nothing where it leaves nothing out, or more than it names.
     pub(crate) fn without_values(&self, id: ApiId) -> Option<(String, Vec<ParameterId>)> {
+        let is_create = matches!(self.world().api(id).behaviour.kind, BehaviourKind::Create { .. });
+        let joints: &[&str] = match is_create {
+            true => &[" with ", " so that ", " to {", " in {", " for {"],
+            false => &[" called ", " with ", " to {", " to \"{", " so that "],
+        };
         let clauses = self.clauses(id);
         let (clause, at) = clauses.iter().find_map(|clause| {
-            let joints = [" called ", " with ", " to {", " to \"{", " so that "];
-            Some((clause, joints.iter().filter_map(|joint| clause.find(joint)).min()?))
+            let at = joints.iter().filter_map(|joint| clause.find(joint)).min()?;
+            let names_it = clause.get(..at).is_some_and(|kept| kept.contains('{'));
+            (names_it || !is_create).then_some((clause, at))
         })?;
         let (kept, rest) = clause.split_at(at);
         // Words that stand in what is kept are said: the place of a record comes with its noun.

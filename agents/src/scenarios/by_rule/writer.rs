@@ -27,8 +27,9 @@ const MAX_NAME_CHARS: usize = 28;
 const MAX_CODE_CHARS: usize = 10;
 /// Numbers from here on are in nobody's mouth.
 const MAX_NUMBER: i64 = 10_000_000;
-/// Rehearsals, of which one must pass the gates for a scenario to be kept.
+/// Rehearsals, of which one must pass the gates for a scenario to be kept, and where a rule of the API refuses some records.
 const MAX_REHEARSALS: u64 = 4;
+const MAX_RULED_REHEARSALS: u64 = 16;
 
 /// A scenario that was written by rule.
 #[derive(Clone, Debug)]
@@ -69,12 +70,21 @@ impl<'a> Writer<'a> {
 
     /// How people speak of the keys of a resource: as the least sayable of them allows.
     pub(crate) fn key_form(&self, resource: ResourceId) -> KeyForm {
+        self.keys(resource).map(form_of).max().unwrap_or(KeyForm::Name)
+    }
+
+    /// Returns true if the keys of a resource are words with hyphens between them.
+    pub(crate) fn has_slugs(&self, resource: ResourceId) -> bool {
+        let is_slug =
+            |key: &Value| key.as_str().is_some_and(|text| text.contains('-') && !text.contains('@'));
+        self.key_form(resource) == KeyForm::Name && self.keys(resource).any(is_slug)
+    }
+
+    /// Some keys of a resource.
+    fn keys(&self, resource: ResourceId) -> impl Iterator<Item = &'a Value> {
         let described = self.alternates().resource(resource);
-        let keys = described.records.iter().take(MAX_KEYS);
-        keys.filter_map(|record| record.get(described.key.index()))
-            .map(form_of)
-            .max()
-            .unwrap_or(KeyForm::Name)
+        let records = described.records.iter().take(MAX_KEYS);
+        records.filter_map(move |record| record.get(described.key.index()))
     }
 
     /// The field by which people call the records of a resource: their name, or a key that is one.
@@ -141,14 +151,16 @@ impl<'a> Writer<'a> {
     ///
     /// # Errors
     /// Why the last try does not.
-    pub(crate) fn rehearse(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<(), String> {
-        let scenario = self.compile(doc, domain)?;
+    pub(crate) fn rehearse(&self, doc: &ScenarioDoc, api: &Api) -> Result<(), String> {
+        let scenario = self.compile(doc, api.domain)?;
+        let has_rule = api.behaviour.require.iter().any(|check| check.status != 404);
+        let tries = if has_rule { MAX_RULED_REHEARSALS } else { MAX_REHEARSALS };
         let play = |seed| match rehearse::rehearse(self.trial, (&scenario, &[]), Ability::Call, seed) {
             Ok((_, grounded)) if grounded.entries.iter().all(|entry| self.agrees(entry)) => Ok(()),
             Ok(_) => Err("a reply shows another value than its call was sent".to_owned()),
             Err(lost) => Err(lost.to_string()),
         };
-        first_of(MAX_REHEARSALS, play)
+        first_of(tries, play)
     }
 }
 

@@ -28,13 +28,13 @@ pub(crate) fn is_anything(doc: &FieldDoc) -> bool {
     format.is_some_and(|format| format.ends_with(ANYTHING))
 }
 
-/// What a thing is called of which nothing is known but its noun, or the name of the member: the `Porto policy` of a `policy_name`.
+/// What a thing is called of which nothing is known but its noun, or the name of the member: the `Regional policy` of a `policy_name`.
 pub(crate) fn title(name: &str, noun: &str) -> Json {
     let mut of = words(name);
     of.pop();
     of.pop_if(|last| last == "display");
     let thing = if of.is_empty() { noun.to_owned() } else { of.join(" ") };
-    json!({"provider": "template", "text": format!("{{city}} {}", thing.replace(['{', '}'], ""))})
+    json!({"provider": "template", "text": format!("{{purpose}} {}", thing.replace(['{', '}'], ""))})
 }
 
 /// Has no record of those that are there at the beginning hold a value.

@@ -3,14 +3,17 @@
 //! A member's name tells what it refers to (`owner_id`, `artist: {...}`, `tag_ids`), or the name of its schema where the member
 //! only says which part the other plays (`owner: UserRef`), or the form of its values (`depot`, where depots have such codes).
 
-use diorama_seeds::contract::{key_name, noun, plain};
+use diorama_seeds::contract::{KEYS, key_name, noun, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use super::places::{Collection, Places};
 use crate::shape::{Kind, Member, Shape};
-use crate::words::{identifier, is_id, words};
+use crate::words::{identifier, is_id, sentence, words};
+
+/// Words at the beginning of a description among which it says that a value is an id.
+const WORDS_TO_ID: usize = 5;
 
 /// A member that refers to the records of a collection.
 struct Reference {
@@ -131,9 +134,10 @@ fn by_key(
         let target = places.by_noun(&stem, usize::MAX, &found.parts, name);
         return target.or_else(|| role(places, index, found, name, &stem)).filter(fits);
     }
-    // Codes of one form: a scan's `depot` is the code of a depot.
+    // Codes of one form: a scan's `depot` is the code of a depot. So is what is said to be an id.
     let target = places.by_noun(&noun(&single), index, &found.parts, name)?;
-    (shape.pattern.is_some() && places.all[target].key_shape.pattern == shape.pattern).then_some(target)
+    let is_coded = shape.pattern.is_some() && places.all[target].key_shape.pattern == shape.pattern;
+    (is_coded || says_id(shape) && fits(&target)).then_some(target)
 }
 
 /// The collection of which a member says only which part its record plays: the sender of a customer's parcels. It has a
@@ -181,6 +185,15 @@ fn shown(places: &Places, index: usize, found: &Collection, name: &str, object: 
     let same = places.all[target].record.as_ref().and_then(title);
     // A version of itself is no other record, unless its schema says so.
     (target != index || same == object.title).then_some(target)
+}
+
+/// Whether the first sentence of a description begins by saying that a value is an id: `Category ID of the page`.
+fn says_id(shape: &Shape) -> bool {
+    let said = shape.description.as_deref().map(sentence).unwrap_or_default();
+    words(&said)
+        .iter()
+        .take(WORDS_TO_ID)
+        .any(|word| KEYS.contains(&word.trim_end_matches('s')) || word == "identifier")
 }
 
 /// Whether a member can hold the keys of a collection.

@@ -1,15 +1,17 @@
 //! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
 
 mod keys;
+mod names;
 
 use diorama_seeds::contract::{KEYS, ME, first_state, is_gone, key_name, noun, plain, tells_error};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
 use diorama_seeds::english::stem;
-use diorama_seeds::materialise::{ANY_NAME, provider_of_noun, tells_person};
+use diorama_seeds::materialise::ANY_NAME;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
 use self::keys::{find_first_number, keep_ids, key_field};
+use self::names::{display_member, is_person, name_maker};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
 use crate::agreement;
@@ -41,6 +43,9 @@ pub(super) const OF: &str = "of";
 /// Records of a collection that stands below nothing, at least, and of how many counts above that it has one.
 const RECORDS: u32 = 8;
 const SPREAD: u32 = 8;
+/// Records of a collection for each record below which a path lists some of them, and such records at most.
+const LISTED_EACH: u32 = 3;
+const MAX_LISTED: u32 = 48;
 /// Records of one resource, at most, before each parent gets only one.
 const MANY: u32 = 400;
 
@@ -52,9 +57,17 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
     }
     // A list of members has no records of its own.
     let own = |found: &&Collection| found.keeps_records() && places.join(&found.parts).is_none();
-    let all = places.all.values().filter(own);
+    let own = places.all.values().filter(own);
     let mut all: IndexMap<String, ResourceDoc> =
-        all.map(|found| (found.name.clone(), resource(places, found, &counts))).collect();
+        own.map(|found| (found.name.clone(), resource(places, found, &counts))).collect();
+    for (found, total) in places.all.values().zip(&counts) {
+        let Some(doc) = all.get_mut(&found.name).filter(|doc| doc.each.is_empty() && !doc.singleton) else {
+            continue;
+        };
+        if let (RecordsDoc::Count(known), Some(total)) = (&mut doc.records, total) {
+            *known = *total;
+        }
+    }
     refers::add(places, &mut all);
     keep_ids(places, &mut all);
     name_above(&mut all);
@@ -105,7 +118,14 @@ fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) 
             owners.saturating_mul(each(found, owners, used(places, found, counts, depth)).1)
         }
         None if found.single => 1,
-        None => records_of(found),
+        // Lists below records of others show several.
+        None => {
+            let is_counted = find_first_number(found).is_some();
+            let lister = places.owners.get(&index).filter(|lister| **lister != index && depth < 12);
+            let lister = lister.filter(|_| !is_counted);
+            let listers = lister.map_or(0, |lister| count(places, *lister, counts, depth + 1));
+            records_of(found).max(listers.saturating_mul(LISTED_EACH).min(MAX_LISTED))
+        }
     };
     if let Some(place) = counts.get_mut(index) {
         *place = Some(total);
@@ -236,7 +256,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let display = display.or_else(|| named(&own?.as_str()));
     let display = display.or_else(|| ADDRESSES.iter().find_map(named));
-    let says = |name: &str, names: &[&str]| names.contains(&plain(name).as_str());
+    let says = |name: &str, names: &[&str]| names.contains(&&*plain(name));
     let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));
     // A version of a file goes by the file's name: by number, where people speak of it.
@@ -247,9 +267,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let display = display.filter(|_| !version);
     let is_me = matches!(found.parts.last(), Some(Part::Text(text)) if ME.contains(&text.as_str()));
     let says_nothing = found.single && (found.label.ends_with("count") || is_me);
-    let is_person = provider_of_noun(&found.noun_words()) == "person_name"
-        || found.label == "me"
-        || record.members().into_iter().flatten().any(|(name, _)| tells_person(name));
+    let is_person = is_person(found, record);
     let above = found.above.iter().filter_map(|above| Some(places.all.get_index(above.of?)?.1.noun.clone()));
     let above: Vec<String> = above.collect();
     let of_lists = agreement::told_of_lists(record);
@@ -265,6 +283,8 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let refers = !own && is_id(name)
             || key_name(name).is_some_and(|(_, ending)| ending == "sid")
             || places.keyed.contains(&plain(name));
+        // What is named by another record shows the key of that one.
+        let is_of_other = found.uses.is_some() && found.item.as_deref().map(plain) == Some(plain(name));
         // Small objects of values, such as an address, are a part of the record.
         // Lists of texts are kept where a filter asks for one of them.
         let own_noun = noun(name);
@@ -287,6 +307,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             || worked
             || known
             || refers
+            || is_of_other
             || (counted && !moment)
             || !scalar
             || fakes::is_seconds(name, &member.shape)
@@ -341,7 +362,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         {
             if !ADDRESSES.contains(&plain(name).as_str()) {
                 let is_named = is_person && plain(name) != "title";
-                made.fake = Some(if is_named { json!("person_name") } else { called(found) });
+                made.fake = Some(if is_named { json!("person_name") } else { name_maker(found) });
             }
             doc.display = Some(field.clone());
         } else if fakes::is_made_by(&made, ANY_NAME) && made.kind == Some(TypeName::String) {
@@ -405,14 +426,17 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let is_hidden = name.starts_with('$');
         // What may not have happened yet is no answer, nor is what two records have together.
         let open = gone || done_to && moment_of(&made) && (!member.required || member.shape.nullable);
-        let told =
-            own_name.as_deref() != Some(name) && !says_nothing && !is_hidden && !open && found.uses.is_none();
+        // Nobody asks for the rating of a rating.
+        let is_itself = noun(&called) == found.noun;
+        let told = own_name.as_deref() != Some(name)
+            && !(says_nothing || is_itself || is_hidden || open)
+            && found.uses.is_none();
         if told && !matches!(&member.shape.kind, Kind::Enum(values) if says_what(values)) {
             phrases::field(&called, &member.shape, &mut made);
         }
         doc.fields.insert(field, made);
     }
-    phrases::drop_bare_amounts(&mut doc.fields);
+    phrases::tell_currencies(&mut doc.fields);
     agreement::agree(doc);
 }
 
@@ -423,34 +447,6 @@ fn bare_name(name: &str, found: &Collection) -> String {
     match said.strip_prefix(own.as_slice()) {
         Some(rest) if !rest.is_empty() && !own.is_empty() => rest.join("_"),
         _ => name.to_owned(),
-    }
-}
-
-/// The member that people call a record by.
-fn display_member(shape: &Shape) -> Option<&'static str> {
-    [
-        "name",
-        "title",
-        "full_name",
-        "fullName",
-        "display_name",
-        "displayName",
-        "username",
-        "label",
-        "subject",
-        "headline",
-    ]
-    .into_iter()
-    .find(|name| shape.member(name).is_some_and(|member| matches!(member.kind, Kind::String)))
-}
-
-/// What makes the names of a place's records. A kind that no table knows names them itself: the `Porto retention policy`.
-fn called(found: &Collection) -> Json {
-    match provider_of_noun(&found.noun_words()) {
-        // A property of something is no house.
-        _ if found.noun == "property" => json!("slug"),
-        ANY_NAME => json!({"provider": "template", "text": format!("{{city}} {}", found.label)}),
-        made => json!(made),
     }
 }
 

@@ -96,6 +96,23 @@ fn a_key_that_only_members_name_is_that_of_records_that_nothing_else_shows() {
 }
 
 #[test]
+fn a_text_that_is_said_to_be_an_id_refers_to_what_its_name_names() {
+    let target = |description: &str| {
+        let plot = format!(
+            "type: object, properties: {{id: {{type: string}}, area: {{type: string, description: {description}}}}}"
+        );
+        let thing = "$ref: '#/components/schemas/Thing'";
+        let (all, one) = (LIST.replacen(thing, &plot, 1), ONE.replacen(thing, &plot, 1));
+        let found = imported(&format!(
+            "  /areas: {{get: {LIST}}}\n  /areas/{{area_id}}: {{get: {ONE}}}\n  /plots: {{get: {all}}}\n  /plots/{{plot_id}}: {{get: {one}}}\n"
+        ));
+        found.doc.resources["plot"].fields.get("area").and_then(|area| area.reference.clone())
+    };
+    assert_eq!(target("Area ID of the plot.").as_deref(), Some("area"));
+    assert_eq!(target("Where the plot lies."), None);
+}
+
+#[test]
 fn a_list_that_is_put_in_a_place_is_all_that_is_there() {
     let body = "requestBody: {required: true, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}";
     let reply = "responses: {'200': {description: All, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}";
@@ -181,7 +198,7 @@ fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
     assert_eq!(fake("timezone_name"), "timezone_of_city");
     assert_eq!(fake("colour_scheme"), picks(["light", "dark", "high-contrast"].into()));
     assert_eq!(fake("mood"), picks(["calm", "wild"].into()));
-    assert_eq!(fake("image_name")["text"], "{city} image");
+    assert_eq!(fake("image_name")["text"], "{purpose} image");
     assert_eq!(fake("extra_key")["format"], "extra key ###");
     assert_eq!(fake("code")["format"], "#####");
 }

@@ -18,14 +18,28 @@ pub(crate) struct Command {
 /// The command that a summary is. Its first word is a verb where the operation's name has it too, or an article follows,
 /// or it is a known one.
 pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
-    const ARTICLES: [&str; 6] = ["a", "an", "the", "your", "my", "existing"];
+    const ARTICLES: [&str; 12] = [
+        "a",
+        "an",
+        "the",
+        "your",
+        "my",
+        "existing",
+        "new",
+        "single",
+        "given",
+        "specific",
+        "specified",
+        "particular",
+    ];
     const JOINTS: [&str; 16] = [
         "for", "from", "to", "of", "in", "on", "with", "by", "as", "at", "into", "using", "under", "and",
         "or", "that",
     ];
     let sentence = summary.split(['.', '(', ':', ',']).next()?;
     let mut said = sentence.split_whitespace().map(str::to_lowercase).peekable();
-    let first = said.next()?;
+    // `New user` is what a form is called that adds one.
+    let first = said.next().map(|first| if first == "new" { "add".to_owned() } else { first })?;
     let named = words(name);
     let stem = &infinitive(&first);
     let article = said.peek().is_some_and(|next| ARTICLES.contains(&next.as_str()));
@@ -116,6 +130,8 @@ mod tests {
         check("BlockUser", "Block a user from an organization", Some(("block", "user", "")));
         check("ReviewRequestsInBulk", "Review requests to access data", Some(("review", "requests", "")));
         check("GetGist", "Gist details", None);
+        check("AccountNewUser", "New User", Some(("add", "user", "")));
+        check("GetShow", "Get a single show", Some(("get", "show", "")));
         check("DeleteFile", "Deletes the file.", Some(("delete", "file", "")));
     }
 }

@@ -276,6 +276,10 @@ impl Maker<'_> {
                 .cloned(),
             Scope::Made(_) => None,
         };
+        let told = told.map(|told| self.next_link(part, &name, known).unwrap_or(told));
+        let list = self.facts.list.as_ref().filter(|list| !self.listed && plain(&list.name) == name);
+        // The list itself may have a name that tells of pages: `{"page": [..], "total": 9}`.
+        let told = told.filter(|_| list.is_none());
         // A count or flag does not describe an object.
         let told = told.filter(|told| holds == Holds::NoObject || !(told.is_number() || told.is_boolean()));
         let is_keyed =
@@ -292,7 +296,6 @@ impl Maker<'_> {
             self.told += 1;
             return Some(whole);
         }
-        let list = self.facts.list.as_ref().filter(|list| !self.listed && plain(&list.name) == name);
         if list.is_none() && !must {
             let known = named.is_some() || told.is_some();
             let deep = here.depth > FULL_DEPTH || self.steps > MAX_STEPS;

@@ -148,9 +148,10 @@ impl Run<'_> {
         lists.collect()
     }
 
-    /// Adds the ancestors of a record to `named`.
+    /// Adds the ancestors of a record to `named`, the nearest first.
     pub(super) fn name_above(&self, id: ResourceId, record: &Record, named: &mut Vec<Named>, level: usize) {
         let (resource, called) = (self.resource(id), self.called(id));
+        let mut found = Vec::new();
         for (index, (field, value)) in resource.fields.iter().zip(record.iter()).enumerate() {
             let Type::Reference { resource: target, .. } = &field.schema.kind else { continue };
             let Some(above) = self.draft.record(*target, value).filter(|_| level < MAX_LEVELS) else {
@@ -165,7 +166,11 @@ impl Run<'_> {
             let (of, key) = (Some(target.index()), value.to_json(self.zone()));
             let name = called.fields[index].clone();
             named.push(Named { noun: noun.clone(), role: role.clone(), of, name, key, sure: false });
-            self.name_above(*target, above, named, level + 1);
+            found.push((*target, above));
+        }
+        // The user that a member is comes before the owner of the server above it.
+        for (target, above) in found {
+            self.name_above(target, above, named, level + 1);
         }
     }
 
@@ -176,7 +181,10 @@ impl Run<'_> {
             let own = *noun == known.noun && known.key != key;
             if !own && !known.named.iter().any(|known| known.noun == *noun && known.name == *name) {
                 let (noun, role, name) = (noun.clone(), noun.clone(), name.clone());
-                known.named.insert(0, Named { noun, role, of: None, name, key, sure: true });
+                // Several resources may have the noun.
+                let of = reference_target(&self.api.parameters[parameter.index()].schema.kind);
+                let of = of.filter(|(_, several)| !several).map(|(target, _)| target.index());
+                known.named.insert(0, Named { noun, role, of, name, key, sure: true });
             }
         }
     }

@@ -119,6 +119,7 @@ impl Act<'_> {
         let is_numbered = matches!(&found, Some((PageStyle::Page, ..)));
         let sized = of(paging("size"), &self.api).filter(|_| is_numbered);
         let limit = sized.or_else(|| of(paging("limit"), &self.api));
+        let limit = limit.or_else(|| of(paging("bound"), &self.api).filter(|_| found.is_some()));
         let (style, parameter, kind) = match (found, &limit) {
             // An offset that is a token is one of a page before.
             (Some((PageStyle::Offset, name, _)), _) if self.is_token(&name) => {

@@ -13,7 +13,18 @@ const LONGEST_WORD: usize = 18;
 impl Act<'_> {
     /// Whether people have no words for it.
     pub(super) fn has_no_words(&self) -> bool {
-        self.is_unsayable() || self.is_undoing() || self.is_nameless()
+        self.is_unsayable() || self.needs_switch() || self.is_undoing() || self.is_nameless()
+    }
+
+    /// Whether it must be told beside its path and body what to do (`?action=subscribe`), or a yes or no (`?keep=true`).
+    fn needs_switch(&self) -> bool {
+        let is_switch = |name: &str, doc: &FieldDoc| {
+            doc.kind == Some(TypeName::Boolean) || doc.values.len() != 1 && phrases::is_command(name, doc)
+        };
+        self.api.parameters.iter().any(|(name, doc)| {
+            let is_beside = !matches!(doc.place, Some(Place::Body | Place::Path));
+            is_beside && !doc.optional && doc.default.is_none() && is_switch(name, doc)
+        })
     }
 
     /// Whether something must be sent that nothing tells anything about, so that nobody could say it.

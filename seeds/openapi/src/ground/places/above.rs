@@ -57,11 +57,11 @@ impl Places {
         let shown = self.is_shown(index);
         let key = found.item.as_deref().unwrap_or_default();
         // A record that shows a member of the parameter's name is named by it, unless records of another kind are put there.
-        let named = |record: &Shape| {
-            !is_id(key)
-                && record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
+        let shows_key = |record: &Shape| {
+            record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
         };
-        let stem = key_name(key).filter(|_| found.joined || !found.record.as_ref().is_some_and(named));
+        let is_shown_by_it = found.record.as_ref().is_some_and(shows_key);
+        let stem = key_name(key).filter(|_| found.joined || is_id(key) || !is_shown_by_it);
         let stem = stem.map(|(stem, _)| stem).unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts, key),
@@ -80,9 +80,13 @@ impl Places {
                 && other.parts.len() >= found.parts.len()
                 && !other.made
         };
+        // An id that a record shows as its own is none of what no path has: the `WebId` of elements names no webs.
+        let is_own = |path: &str| path.starts_with('{') && is_shown_by_it;
         let uses = other.filter(|other| {
             let other = self.all.get_index(*other);
-            other.is_none_or(|(path, other)| !path.starts_with(&format!("{own}/")) && !is_beside(other))
+            other.is_none_or(|(path, other)| {
+                !path.starts_with(&format!("{own}/")) && !is_beside(other) && !is_own(path)
+            })
         });
         if let Some((_, found)) = self.all.get_index_mut(index) {
             found.above = above;

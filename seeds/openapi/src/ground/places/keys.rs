@@ -182,10 +182,12 @@ fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(S
     }
     names.extend(KEYS.map(str::to_owned));
     names.push(format!("{noun}id"));
-    names.extend(["slug", "key", "name", "username", "login", "code", "token", "number"].map(str::to_owned));
+    let is_id = key_name(param).is_some_and(|(_, ending)| KEYS.contains(&ending));
+    // What has an id is called by its name, and not opened by it.
+    let others = ["slug", "key", "name", "username", "login", "code", "token", "number"];
+    names.extend(others.into_iter().filter(|name| !is_id || *name != "name").map(str::to_owned));
     // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
     let alike = |shape: &Shape| shape.kind == given.kind;
-    let is_id = key_name(param).is_some_and(|(_, ending)| KEYS.contains(&ending));
     let named = names.iter().filter(|_| !is_id).find_map(|wanted| member(wanted, &alike));
     let others = names.iter().filter_map(|wanted| member(wanted, &scalar));
     exact.into_iter().chain(named).chain(others).collect()
