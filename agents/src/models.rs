@@ -1,8 +1,8 @@
 //! Owns the pipeline with a chat model: the model writes the words, the engine makes the calls, and the
 //! gates prove both.
 //!
-//! The scenarios play a conversation without a model, and the gates prove its calls first ([`plan`]).
-//! Then [`rewrite`] rewords the whole conversation, or the [`caller`] agent solves the request in a live
+//! The scenarios play a conversation without a model, and the gates prove its calls first ([`plan`]). Then
+//! [`rewrite`] rewords the whole conversation, and the [`caller`] agent may solve the request in a live
 //! session. The [`judge`] votes on the conversations that pass the gates. [`row`] makes one row, and [`run`]
 //! makes all of them. This module must not read the environment, the clock of the machine or the terminal.
 

@@ -1,7 +1,7 @@
 //! Owns the worlds of a run: templates of domains in variants and locales, and the world of each batch.
 //!
-//! It has everything that is fixed before the first row. Its analysis is static: other modules play worlds,
-//! such as those with generated scenarios.
+//! It has everything that is fixed before the first row. Its analysis is static: other modules try the
+//! contents of a world, such as generated scenarios.
 
 pub mod domain;
 pub mod error;

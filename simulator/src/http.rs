@@ -2,9 +2,9 @@
 //!
 //! The agent API serves calls by name, and the task from the user's view. The world of each session has its
 //! REST API and an MCP server. The admin API makes, shows and grades sessions, and requires the control token
-//! if there is one. No route of the agent API serves reference calls, checks or user facts. Requests become
-//! calls of [`diorama_sessions::Sessions`], which alone decides their effect. No reply of a session holds the
-//! time of the machine or a random number.
+//! if there is one. No route serves reference calls, checks or user facts. Requests become calls of
+//! [`diorama_sessions::Sessions`], which alone decides their effect. No reply of a session holds the time of
+//! the machine or a random number.
 
 mod admin;
 mod admission;

@@ -56,7 +56,7 @@ pub(crate) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<
     Some(name)
 }
 
-/// Formats a found value for a complaint, of at most 80 characters.
+/// Formats a found value for a complaint, shortened to 80 characters.
 pub(crate) fn shown(value: Option<&Json>) -> String {
     let Some(value) = value else { return "nothing".to_owned() };
     let text = value.to_string();

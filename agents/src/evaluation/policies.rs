@@ -46,7 +46,7 @@ enum Way {
     ProvokeFaults,
     /// No calls. The policy refuses each goal with one reason after the other.
     RefuseFirst,
-    /// The reference solution with the same verdict for each goal that a stated policy governs.
+    /// The reference solution with the same verdict on each call that a stated policy governs.
     Verdict(FixedVerdict),
     /// The reference solution without the requests for consent that rules require.
     NeverAsk,

@@ -27,7 +27,7 @@ impl Speaker {
     }
 }
 
-/// A spoken line, or a call with its reply.
+/// A spoken line, a call, or a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A spoken line.
@@ -37,7 +37,7 @@ pub enum Line {
         /// Words of the line.
         words: String,
     },
-    /// A call with its reply, between two spoken lines.
+    /// A call or a reply, between two spoken lines.
     Happens(String),
 }
 

@@ -1,7 +1,7 @@
 //! Owns the pages for a browser: worlds, sessions, the rows of a dataset and the episodes of a run.
 //!
 //! It has the presentation alone. Sessions answer through the types of the HTTP API, datasets and runs
-//! through the traits [`Rows`] and [`Runs`]. All text comes from others and is escaped.
+//! through the traits [`Rows`] and [`Runs`]. The shown texts come from others and are escaped.
 
 mod access;
 mod answer;

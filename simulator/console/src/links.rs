@@ -61,7 +61,8 @@ impl Address {
         }
     }
 
-    /// Returns the name of its file. Text from others is hashed, so that it never forms a file name.
+    /// Returns the name of its file. A segment or value that is not short and plain is hashed, because others
+    /// may have written it.
     pub(crate) fn file(&self) -> String {
         let mut name = self.segments.iter().map(|segment| word(segment)).collect::<Vec<_>>().join("-");
         for (own, value) in &self.pairs {

@@ -179,7 +179,7 @@ impl Solving<'_> {
         for detail in held {
             environment.say(&question(detail)).await?;
         }
-        // The first call that the environment refuses, although the reference makes it.
+        // The last governed call that this policy refuses, although the reference makes it.
         let mut refused = None;
         let lines = self.privileged.task.script.goals.get(number).map_or(0, |goal| goal.lines.len());
         for index in goal.calls.clone() {

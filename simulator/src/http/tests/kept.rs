@@ -115,7 +115,7 @@ fn what_forks_share_is_shared_after_a_restart() {
     };
     assert!(same(&first, &forks[7]) && same(&forks[0], &nested[7]) && same(&earlier[0], &earlier[1]));
     assert!(!same(&first, &nested[7]));
-    // The logs must also be right, because one of them was rebuilt.
+    // The log is complete after the restart.
     assert_eq!(ask(&app, &format!("GET /v1/sessions/{}/log", nested[0]), Json::Null).1["total"], 62);
     for id in ids {
         assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);

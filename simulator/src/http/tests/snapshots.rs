@@ -18,7 +18,7 @@ enum Step {
     /// Forks at a share of the calls. The test continues with the fork.
     Fork(usize),
     Reset,
-    /// Ends the server properly (true) or abruptly, and damages the snapshots before the restart.
+    /// Takes snapshots if the flag is true, ends the server, damages the snapshots, and restarts it.
     Restart(bool, Damage),
 }
 

@@ -19,14 +19,14 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// Maximum time for reading the body of a refused request, because a sender reads the answer only after it
 /// has written all.
 const LET_FINISH: Duration = Duration::from_secs(1);
-/// Number of limits' worth of bytes that are read of a too large body, before the connection is cut.
+/// Maximum number of bytes read of a too large body, as a multiple of its limit. The connection is then cut.
 const MAX_DRAINED_LIMITS: usize = 16;
 
 /// Reasons for which a body could not be read.
 enum Unread {
     /// The body has, or announces, more bytes than allowed.
     TooLarge,
-    /// Other bodies take all of the memory.
+    /// Other bodies take the memory that it needs.
     Crowded,
     /// The body contradicts its headers, or the sender has gone.
     Broken(String),

@@ -186,7 +186,7 @@ impl Maker<'_> {
         json!({"const": value.to_json(&self.world.zone)})
     }
 
-    /// Returns the schema of an expression, which is null if an operand is missing.
+    /// Returns the schema of an expression. It allows null, because an operand may be missing.
     fn expr(&self, expr: &Expr) -> Json {
         nullable(self.kind(&expr.kind))
     }
