@@ -59,7 +59,7 @@ struct Places<'a> {
 
 impl Places<'_> {
     /// Returns the request for the calls of a goal, with their arguments:
-    /// `Finds a pilot by name. Name: {who.name}.`
+    /// `I need what this does: finds a pilot by name. Name: {who.name}.`
     fn ask_for(&self, goal: &ScenarioGoalDoc, plot: &str) -> String {
         let calls: Vec<&ScenarioStepDoc> = goal
             .does

@@ -1,8 +1,8 @@
 //! Owns the access of pages from other origins (CORS). Any page may read replies of the agent API, because
 //! its key is a session's id or a world's token and not a cookie.
 //!
-//! The layer of tower-http is not used: it answers every OPTIONS request itself, even without a preflight,
-//! and adds headers to replies for which no page asked.
+//! The server does not use the layer of tower-http. That layer answers every OPTIONS request itself, even one
+//! that is no preflight, and adds headers to replies for which no page asked.
 
 use axum::body::Body;
 use axum::extract::Request;

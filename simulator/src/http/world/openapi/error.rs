@@ -118,7 +118,8 @@ impl Maker<'_> {
         self.problem.get("status").and_then(Json::as_i64).unwrap_or(500)
     }
 
-    /// Returns the enum value that fits the problem: its status, or a word of its title.
+    /// Returns the enum value that fits the problem best: its status, its title, a word for its status, or
+    /// the first value.
     fn chosen(&self, values: &[Json], name: &str) -> Json {
         let status = self.status();
         let title = slug(self.problem.get("title").and_then(Json::as_str).unwrap_or_default());
