@@ -48,8 +48,8 @@ pub enum TraceError {
 
 /// Kept episodes with their tasks.
 pub struct Traces {
-    /// Episodes of the training split, then those of the test split. `None` fills each split up to whole
-    /// batches.
+    /// Episodes of the training split, then those of the test split. `None` fills the training split up to
+    /// whole batches.
     episodes: Vec<Option<Episode>>,
     /// Index of the first batch of the test split.
     first_test: u64,

@@ -108,8 +108,8 @@ impl Step for WriteWords<'_> {
     }
 }
 
-/// Asks the model for the words of a plot, with rows in plain words in the prompt. Returns the wordings
-/// with which it becomes rows, by line. None means that some required line has no such wording.
+/// Asks the model for the words of a plot, with rows in plain words in the prompt. Returns the wordings with
+/// which it becomes rows, by line. None means that the first wordings of every reply gave too few rows.
 ///
 /// # Errors
 /// Returns an error if the model cannot be asked.

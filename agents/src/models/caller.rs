@@ -144,8 +144,8 @@ pub fn conversation(
                 is_new = true;
             }
             Step::Called { call, .. } => {
-                // The API refused the arguments as not of its schema (400). Nobody is to learn from such a
-                // call.
+                // The API refused the arguments as not of its schema (400). The mark tells trainers not to
+                // learn from the call.
                 let mistake = log.get(made).is_some_and(|entry| entry.reply.status == 400);
                 let call = CandidateCall {
                     api: call.api.clone(),

@@ -38,7 +38,7 @@ pub enum Went {
     Passed,
     /// The output was wrong and went back to the model once.
     Repaired,
-    /// Some lines keep their old words.
+    /// The output was rejected. The record keeps it as a sample.
     LineLost,
     /// The row continues with another solution.
     FellBack,
