@@ -20,7 +20,7 @@ pub(crate) fn json_block(label: &str, json: &Json) -> Markup {
     text_block(label, &serde_json::to_string_pretty(json).unwrap_or_default())
 }
 
-/// Renders a text of several lines unchanged.
+/// Renders a text in a block that keeps its spaces and line breaks.
 pub(crate) fn text_block(label: &str, text: &str) -> Markup {
     let (shown, left) = shorten(text, MAX_BLOCK_CHARS);
     html! {

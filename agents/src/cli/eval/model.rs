@@ -212,7 +212,7 @@ impl ConnectionArgs {
     }
 }
 
-/// Reports a failed request on stderr, before the last retry.
+/// Reports the first failure of a request on stderr, long before its last retry.
 fn note_failure(error: &ChatError) {
     // A closed stderr must not end the work.
     let _ = writeln!(std::io::stderr(), "note: {error}; such requests are sent again up to --retries times");

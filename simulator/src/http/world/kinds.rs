@@ -1,5 +1,5 @@
-//! Owns the replies in other media types than JSON: text, comma-separated values (RFC 4180), and XML by its
-//! schema (OpenAPI 3.0, section 4.7.26).
+//! Owns the replies in other media types than JSON: text, lines of JSON, comma-separated values (RFC 4180),
+//! and XML (OpenAPI 3.0, section 4.7.26).
 
 use axum::http::HeaderMap;
 use diorama_seeds::contract::{Contract, is_json_kind, is_lines_kind};

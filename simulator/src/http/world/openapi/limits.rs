@@ -6,8 +6,8 @@ use serde_json::{Value as Json, json};
 /// Pattern of a date-time in whole seconds, because the format of JSON Schema allows fractions.
 const WHOLE_SECONDS: &str = "^[^.]+([.]0+)?([Zz]|[+-][0-9:]+)?$";
 
-/// Adds the limits of a type if the schema lacks them: decimal places and range of decimals, and whole
-/// seconds of timestamps.
+/// Adds the limits of a type: decimal places and range of decimals, and whole seconds of timestamps. A
+/// declared range stays.
 pub(super) fn typed(declared: &Schema, schema: &mut Json) {
     let Json::Object(members) = schema else { return };
     match &declared.kind {
