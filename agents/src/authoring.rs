@@ -1,10 +1,11 @@
-//! Worlds that a model writes: the domain agent finds fields of use, the API agent writes their resources, records, APIs and
-//! rules in the world format.
+//! Owns the worlds that a model writes: the domain agent proposes domains, and the API agent writes them
+//! in the world format.
 //!
-//! Owns the way from a model's replies to world files that `generate --world` takes like any other. The model writes a document
-//! whole, or in parts where its replies are short ([`whole`]), then the query agent its plots ([`scenarios`]) and, with rows of those in sight,
-//! their words ([`words`]). Nothing that a model writes is believed: [`mend`] bounds it, checks it, takes out what has findings, and calls every
-//! API; plots and wordings are played and proven. It must not read the environment, the clock of the machine or the terminal.
+//! The result is world files that `generate --world` takes like any other. The model writes a document
+//! whole or in parts ([`whole`]). The query agent then writes its plots ([`scenarios`]), and their words with
+//! sample rows in the prompt ([`words`]). The code trusts no reply: [`mend`] bounds and checks a document,
+//! removes parts with findings, and calls every API. Plots and wordings are played and proven. This module
+//! must not read the environment, the clock of the machine or the terminal.
 
 pub mod asking;
 mod complaints;
@@ -39,66 +40,67 @@ use self::mend::Checked;
 use self::whole::{Part, Repair, WriteWorld};
 use self::wordings::Words;
 
-/// Domains that are asked for before any of them is named to the model: a prompt depends on completed waves alone.
+/// Domains of a wave. The model proposes them concurrently, so that a prompt depends on completed waves
+/// alone.
 const WAVE: u64 = 16;
 
-/// Replies with APIs, where a document is written in parts.
+/// Replies with APIs for a document that is written in parts.
 const API_PARTS: u32 = 3;
 
-/// How worlds are written. Everything here is part of what they are.
+/// Settings of a run that writes worlds. The worlds depend on each of them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Worlds wanted.
+    /// Number of worlds to write.
     pub count: u64,
-    /// A domain of the user's own, in a few words; the domain agent is not asked then.
+    /// Domain that the user names, in a few words. The domain agent is then not asked.
     pub topic: Option<String>,
-    /// True where the model writes a document in several replies.
+    /// True if the model writes a document in several replies.
     pub in_parts: bool,
-    /// What the choice of categories follows from.
+    /// Seed for the choice of categories.
     pub seed: u64,
-    /// Scenarios asked for of each world.
+    /// Number of scenarios to ask for, per world.
     pub scenarios: usize,
-    /// Licence of what the model writes, as an SPDX expression.
+    /// Licence of the model's texts, as an SPDX expression.
     pub license: String,
-    /// How tokens are drawn.
+    /// Sampling of tokens.
     pub sampling: Sampling,
     /// Domains that exist already.
     pub existing: Vec<Domain>,
 }
 
-/// A world that is ready to be written to a file.
+/// World that is ready to be written to a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Written {
-    /// The world's name, which is its file's.
+    /// Name of the world and of its file.
     pub name: String,
-    /// The document.
+    /// Text of the document.
     #[serde(skip)]
     pub text: String,
-    /// Its APIs.
+    /// Number of APIs.
     pub apis: usize,
-    /// Its resources.
+    /// Number of resources.
     pub resources: usize,
-    /// Its scenarios.
+    /// Number of scenarios.
     pub scenarios: usize,
-    /// The files of its plots and of their words, where it has any.
+    /// Texts of the files of plots and of their words, if the world has scenarios.
     #[serde(skip)]
     pub beside: Option<(String, String)>,
 }
 
-/// What came of a run.
+/// Result of a run that writes worlds.
 #[derive(Debug, Default)]
 pub struct Authored {
-    /// The worlds, in the order of their slots.
+    /// Worlds, in the order of their slots.
     pub worlds: Vec<Written>,
-    /// Every step, in the order of slots and steps.
+    /// Records of all steps, in the order of slots and steps.
     pub steps: Vec<StepRecord>,
-    /// What became of everything.
+    /// Counts of proposals, losses and results.
     pub funnel: Funnel,
-    /// Why it ended before all worlds were written, where it did.
+    /// Reason for which the run ended before it wrote all worlds.
     pub stopped: Option<Stop>,
 }
 
-/// Writes worlds until there are as many as wanted, or no more can be hoped for.
+/// Writes worlds until there are `count`, or until no further one can be expected.
 pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
     let (notes, mut worlds) = (Notes::default(), Vec::new());
     let ended = match Examples::new() {
@@ -141,7 +143,7 @@ impl Author {
         Ok(())
     }
 
-    /// Makes the domains of a wave where the user names the topic: the same one, each under a name of its own.
+    /// Makes the domains of a wave for a topic that the user names. They differ by name only.
     fn make_topic_domains(&self, topic: &str, wave: std::ops::Range<u64>) -> Vec<(u64, Domain)> {
         let named = |slot: u64| {
             let domain = Domain::of_topic(topic);
@@ -151,7 +153,7 @@ impl Author {
         wave.map(named).collect()
     }
 
-    /// The domain agent: what a wave of slots proposes, in the order of slots.
+    /// Asks the domain agent for a domain per slot of a wave. Returns them in the order of slots.
     async fn propose(
         self: &Arc<Self>,
         wave: std::ops::Range<u64>,
@@ -170,7 +172,7 @@ impl Author {
         Ok(proposed.into_iter().filter_map(|(slot, domain)| Some((slot, domain?))).collect())
     }
 
-    /// The API agent on each domain of a wave.
+    /// Asks the API agent to write each domain of a wave.
     async fn write_all(
         self: &Arc<Self>,
         domains: Vec<(u64, Domain)>,
@@ -192,7 +194,7 @@ impl Author {
         Asker::new(Arc::clone(&self.model), self.settings.sampling.clone(), slot, self.notes.clone())
     }
 
-    /// One world; nothing where it was dropped, which is counted.
+    /// Writes one world. None means that it was dropped and counted.
     async fn write(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<Written>, Stop> {
         asker.count(|funnel| funnel.worlds_begun += 1);
         let examples = &self.examples.draw(domain, self.settings.seed, slot)?;
@@ -214,7 +216,7 @@ impl Author {
         })
     }
 
-    /// Checks a document, has the model mend it once, and takes out what is left of findings.
+    /// Checks a document, asks the model to repair it once, and removes parts that still have findings.
     async fn make_sound(
         &self,
         asker: &Asker,
@@ -291,7 +293,7 @@ impl Author {
     }
 }
 
-/// The files of plots and of their words that stand beside a world.
+/// Returns the texts of the files of plots and of their words.
 fn write_beside(name: &str, scenarios: Vec<(ScenarioDoc, Words)>) -> Result<(String, String), Report> {
     let mut words = WordsDoc::default();
     let mut plots = ScenariosDoc::default();
@@ -306,7 +308,7 @@ fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<Checked, Strin
     Checked::new(mend::bounded(doc, domain, license)?).map_err(|error| mend::failed(&error))
 }
 
-/// Admits the proposals that are far enough from all domains there are, in the order of slots.
+/// Admits the proposals that are far enough from all existing domains, in the order of slots.
 fn admit_proposals(
     proposed: Vec<(u64, Domain)>,
     known: &mut Known,
@@ -324,7 +326,8 @@ fn admit_proposals(
     Ok(admitted)
 }
 
-/// Waits for the tasks of slots. Returns what they came to in the order of slots, and why the first slot that could not go on did not.
+/// Waits for the tasks of slots. Returns their results in the order of slots, up to the first slot that
+/// stopped, and its reason.
 async fn join_in_order<T: Send + 'static>(
     mut tasks: JoinSet<(u64, Result<T, Stop>)>,
 ) -> (Vec<(u64, T)>, Option<Stop>) {

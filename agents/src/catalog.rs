@@ -1,14 +1,14 @@
-//! The worlds of the catalog, read when they are first used.
+//! Owns the worlds of the catalog, parsed on first use.
 
 use std::sync::{Arc, OnceLock};
 
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world::{self, Files, Report};
 
-/// The world of the catalog that has a name, with its scenarios; nothing where none has it.
+/// Returns a world of the catalog with its scenarios, or none if no world has the name.
 ///
 /// # Errors
-/// A finding in the catalog itself.
+/// Returns a finding in the catalog itself.
 pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
     let Some(source) = diorama_catalog::source(name) else { return Ok(None) };
     let mut doc = world::read(&format!("catalog/domains/{name}.yaml"), source.as_bytes())?;
@@ -23,7 +23,7 @@ pub fn world(name: &str) -> Result<Option<WorldDoc>, Report> {
     Ok(Some(doc))
 }
 
-/// The texts of the world of the catalog that has a name, for the lines of findings.
+/// Returns the texts of a world of the catalog, for the lines of findings.
 #[must_use]
 pub fn texts_of(name: &str) -> Option<Files> {
     let named =
@@ -35,19 +35,19 @@ pub fn texts_of(name: &str) -> Option<Files> {
     })
 }
 
-/// All of them, in the catalog's order.
+/// Returns all worlds, in the catalog's order.
 ///
 /// # Errors
-/// As [`world()`].
+/// Returns the errors of [`world()`].
 pub fn worlds() -> Result<Vec<WorldDoc>, Report> {
     diorama_catalog::names().filter_map(|name| world(name).transpose()).collect()
 }
 
-/// A domain of the catalog.
+/// Domain of the catalog.
 pub struct CatalogDomain {
-    /// Its name.
+    /// Name of the domain.
     pub name: &'static str,
-    /// BLAKE3 of its texts, in hexadecimal.
+    /// BLAKE3 hash of its texts, in hexadecimal.
     pub hash: String,
     doc: OnceLock<Result<WorldDoc, Report>>,
 }
@@ -64,7 +64,7 @@ impl CatalogDomain {
         Arc::new(Self { name, hash: hasher.finalize().to_hex().to_string(), doc: OnceLock::new() })
     }
 
-    /// A domain that tests change.
+    /// Makes a domain that a test changes.
     #[cfg(test)]
     pub(crate) fn from_doc(doc: WorldDoc) -> Arc<Self> {
         let text = serde_json::to_string(&doc).unwrap_or_default();
@@ -72,18 +72,18 @@ impl CatalogDomain {
         Arc::new(Self { name: doc.name.clone().leak(), hash, doc: OnceLock::from(Ok(doc)) })
     }
 
-    /// Its world.
+    /// Returns the world of the domain.
     ///
     /// # Errors
-    /// A finding in the catalog itself.
+    /// Returns a finding in the catalog itself.
     pub fn doc(&self) -> Result<&WorldDoc, Report> {
-        // A name of the list has a text.
+        // Each name of the catalog has a text, so that the default is never used.
         let read = || world(self.name).map(Option::unwrap_or_default);
         self.doc.get_or_init(read).as_ref().map_err(Clone::clone)
     }
 }
 
-/// All domains, in the catalog's order. Nothing is read yet.
+/// Returns all domains, in the catalog's order, without parsing them.
 #[must_use]
 pub fn domains() -> Vec<Arc<CatalogDomain>> {
     diorama_catalog::names().map(CatalogDomain::new).collect()

@@ -1,7 +1,7 @@
-//! The command line: one file per subcommand.
+//! Owns the command line: one file per subcommand.
 //!
-//! The only part of the library that reads the environment, looks at the terminal or measures time. Data goes to
-//! stdout, everything else to stderr.
+//! It is the only part of the library that reads the environment, looks at the terminal or measures time.
+//! Data goes to stdout, everything else to stderr.
 
 mod ability;
 pub mod bench;
@@ -49,7 +49,7 @@ pub struct Arguments {
     pub quiet: bool,
 }
 
-/// Words that may follow `eval` other than the arguments of `eval run`.
+/// Words that may follow `eval` and are not arguments of `eval run`.
 const EVAL_COMMANDS: [&str; 6] = ["run", "compare", "regrade", "show", "export-html", "help"];
 
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 bad usage, 3 criteria not met.";
@@ -82,22 +82,22 @@ pub enum Command {
     DocumentWorker,
 }
 
-/// Where a command writes.
+/// Output streams of a command.
 pub struct Streams<'a> {
-    /// Data.
+    /// Stream for data.
     pub out: &'a mut dyn Write,
-    /// Everything else.
+    /// Stream for everything else.
     pub err: &'a mut dyn Write,
     /// True if only JSON may be written to `out`.
     pub json: bool,
 }
 
-/// How a command ended, apart from errors.
+/// End of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
-    /// As asked.
+    /// The command did its task.
     Met,
-    /// It ran, and what it checked does not hold.
+    /// The command ran, and its check failed.
     NotMet,
 }
 
@@ -119,7 +119,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
     match run(parsed.command, &mut streams) {
         Ok(Done::Met) => ExitCode::SUCCESS,
         Ok(Done::NotMet) => ExitCode::from(3),
-        // The reader of a pipe has seen enough; that is no failure.
+        // The reader of the pipe has stopped reading, which is not a failure.
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             let _ = writeln!(streams.err, "error: {error}");
@@ -128,7 +128,7 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
     }
 }
 
-/// The command line as clap reads it, with examples in each help.
+/// Returns the command of clap, with examples in each help.
 fn command() -> clap::Command {
     examples::add_examples(Arguments::command())
 }
@@ -136,17 +136,18 @@ fn command() -> clap::Command {
 /// Parses a command line.
 ///
 /// # Errors
-/// Bad usage, or the help or the version that is asked for.
+/// Returns an error for bad usage, and for a request for the help or the version.
 pub fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
     let mut command = command();
     let matches = command.try_get_matches_from_mut(with_eval_run(arguments))?;
     Arguments::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-/// Adds `run` after an `eval` that is not followed by a subcommand: `eval data --agent ...` means `eval run data --agent ...`.
+/// Adds `run` after an `eval` without a subcommand: `eval data --agent ...` means
+/// `eval run data --agent ...`.
 fn with_eval_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut line: Vec<OsString> = arguments.collect();
-    // Only the global options may stand before the subcommand.
+    // Only the global options may precede the subcommand.
     let is_global = |argument: &OsString| ["--json", "--quiet", "-q"].iter().any(|global| argument == global);
     let at = line.iter().skip(1).position(|argument| !is_global(argument)).map(|at| at + 1);
     if let Some(at) = at.filter(|at| line[*at] == "eval") {
@@ -175,10 +176,10 @@ fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
 }
 
 impl Streams<'_> {
-    /// Prints a value as JSON when JSON is asked for, else as the text.
+    /// Prints a value as JSON if the user asked for JSON, else as text.
     ///
     /// # Errors
-    /// When stdout cannot be written.
+    /// Returns an error if stdout cannot be written.
     pub fn print<T: serde::Serialize>(
         &mut self,
         value: &T,

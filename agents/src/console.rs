@@ -1,4 +1,4 @@
-//! Datasets and stored runs as the console shows them. The console knows no files and no Parquet.
+//! Owns the views of datasets and stored runs for the console, which itself reads no files and no Parquet.
 
 mod rows;
 mod runs;

@@ -1,53 +1,53 @@
-//! Draws that follow from names and texts, and never from a place in a list or the length of one.
+//! Owns draws that depend on names and texts, and never on a position in a list or its length.
 //!
-//! Owns the streams of choices of a run, and the choice among texts: each text gets a score of its own, and the highest wins. A text that is
-//! added takes the draws that it wins, and leaves all others as they were.
+//! It has the random streams of a run, and the choice among texts: each text gets a score of its own, and the
+//! highest wins. A new text takes only the draws that it wins, and all other draws stay.
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
-/// Streams of choices, which follow from the seed of a run.
+/// Random streams that depend on the seed of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Streams {
     seed: u64,
 }
 
-/// The key of a row's choices, wherever the row stands in a dataset.
+/// Key of a row's choices, which does not depend on its position in a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowKey<'a> {
-    /// The name of the domain, world or document whose rows are counted.
+    /// Name of the domain, world or document that numbers its rows.
     pub subject: &'a str,
-    /// The number of the row among those of its subject.
+    /// Number of the row among those of its subject.
     pub number: u64,
 }
 
-/// The turn of a list of wordings whose draws are counted: its first draws seldom give the same wording twice.
+/// Turn in the draws from a list of wordings. Its first draws seldom give the same wording twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordingTurn {
-    /// The key of the wordings' scores.
+    /// Key of the scores.
     pub key: u64,
-    /// The number of the draw.
+    /// Number of the draw.
     pub number: u64,
 }
 
-/// Draws that a wording's scores are spread over: in each block of draws, a wording has one best draw, one second best, and so on.
+/// Draws per block. A wording has one best draw in each block, one second best, and so on.
 const DRAWS_PER_BLOCK: u64 = 8;
 
 impl Streams {
-    /// The streams of a run.
+    /// Makes the streams of a run.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self { seed }
     }
 
-    /// The seed.
+    /// Returns the seed of the run.
     #[must_use]
     pub const fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// The stream for one use and number.
+    /// Returns the stream for one purpose and number.
     #[must_use]
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha8Rng {
         let mut hasher = blake3::Hasher::new();
@@ -58,13 +58,13 @@ impl Streams {
         ChaCha8Rng::from_seed(*hasher.finalize().as_bytes())
     }
 
-    /// The stream for one use of a row.
+    /// Returns the stream for one purpose and row.
     #[must_use]
     pub fn make_row_stream(&self, purpose: &str, row: RowKey<'_>) -> ChaCha8Rng {
         self.stream(&format!("{purpose}/{}", row.subject), row.number)
     }
 
-    /// A number for one use and number.
+    /// Returns a random number for one purpose and number.
     #[must_use]
     pub fn number(&self, purpose: &str, number: u64) -> u64 {
         self.stream(purpose, number).random()
@@ -72,12 +72,12 @@ impl Streams {
 }
 
 impl WordingTurn {
-    /// Draws a turn of its own.
+    /// Draws the key of a new turn.
     pub fn draw(rng: &mut ChaCha8Rng) -> Self {
         Self { key: rng.random(), number: 0 }
     }
 
-    /// Chooses the text with the highest score of this turn.
+    /// Returns the text with the highest score of this turn.
     pub(crate) fn choose<T: AsRef<str>>(self, texts: impl IntoIterator<Item = T>) -> Option<T> {
         let (block, draw) = (self.number / DRAWS_PER_BLOCK, (self.number % DRAWS_PER_BLOCK) as usize);
         let score = |text: &T| {
@@ -90,20 +90,20 @@ impl WordingTurn {
     }
 }
 
-/// Chooses one of several texts.
+/// Returns one of several texts.
 pub(crate) fn choose<T: AsRef<str>>(texts: impl IntoIterator<Item = T>, rng: &mut ChaCha8Rng) -> Option<T> {
     let key = rng.random();
     texts.into_iter().max_by_key(|text| rank(key, text.as_ref()))
 }
 
-/// The place of a name in an order of all names, which the key draws.
+/// Returns the rank of a name in a random order of all names, which the key selects.
 pub(crate) fn rank(key: u64, name: &str) -> u64 {
     let hash = hash((key, u64::MAX), name);
     let (parts, _) = hash.as_chunks::<8>();
     parts.first().copied().map_or(0, u64::from_le_bytes)
 }
 
-/// A stream of its own for a name.
+/// Returns a stream for a name.
 pub(crate) fn fork(key: u64, name: &str) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(rank(key, name))
 }
@@ -155,7 +155,7 @@ mod tests {
             drawn.collect::<HashSet<_>>().len()
         };
         let mean = (0..500).map(distinct).sum::<usize>() as f64 / 500.0;
-        // Drawn at random, it would be 3.5.
+        // Independent draws would give 3.5.
         assert!(mean > 3.7, "{mean}");
     }
 

@@ -1,6 +1,6 @@
-//! Episodes of a dataset's rows: the worlds they run in, the tasks they hold.
+//! Owns the episodes of a dataset's rows: the worlds in which they run, and their tasks.
 //!
-//! Owns reading a row's JSON columns back into types, once, at the edge. `verify`, `eval` and `serve` go through here.
+//! It parses a row's JSON columns into types, once. `verify`, `eval` and `serve` use it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -28,36 +28,36 @@ use serde_json::Value as Json;
 
 use crate::load_once::LoadOnce;
 
-/// The licence and the source that a world states.
+/// Licence and source that a world states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// Its licence, or `unstated`.
+    /// Licence, or `unstated`.
     pub license: String,
-    /// Its source, or `unstated`.
+    /// Source, or `unstated`.
     pub source: String,
 }
 
-/// A world of a dataset, ready to run.
+/// World of a dataset, ready to run.
 pub struct World {
-    /// The engine's base.
+    /// Frozen world of the engine.
     pub base: Arc<Base>,
     /// Names of records, for the grader.
     pub vocabulary: Vocabulary,
-    /// The hash of its canonical form.
+    /// Hash of the world's canonical form.
     pub hash: String,
-    /// The licence and the source that its rows state; none of a world that was not read from a dataset.
+    /// Licence and source that its rows state. None for a world that was not read from a dataset.
     pub terms: Option<Terms>,
     survey: OnceLock<Survey>,
 }
 
 impl World {
-    /// A world, with the names of its records and the hash of its canonical form.
+    /// Makes a world of its base, the names of its records and the hash of its canonical form.
     #[must_use]
     pub const fn new(base: Arc<Base>, vocabulary: Vocabulary, hash: String) -> Self {
         Self { base, vocabulary, hash, terms: None, survey: OnceLock::new() }
     }
 
-    /// The context that candidates are checked against.
+    /// Returns the context for the checks of candidates.
     #[must_use]
     pub fn context(&self) -> WorldContext<'_> {
         let survey = self.survey.get_or_init(|| Survey::new(self.base.world()));
@@ -65,99 +65,100 @@ impl World {
     }
 }
 
-/// The worlds of a dataset, read when first needed. Those used last are kept: rows of one world stand together.
+/// Worlds of a dataset, loaded on first use. The cache keeps the last used ones, because rows of one world
+/// are adjacent.
 pub struct Worlds {
     folder: Folder,
     loaded: LoadOnce<String, Arc<World>>,
 }
 
-/// The number of worlds kept in memory.
+/// Maximum number of worlds in memory.
 const KEPT: NonZeroUsize = match NonZeroUsize::new(16) {
     Some(kept) => kept,
     None => NonZeroUsize::MIN,
 };
 
-/// Why a world or a row cannot be used.
+/// Reasons for which a world or a row cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EpisodeError {
-    /// The world's file is not there or cannot be read.
+    /// The file of the world is missing or cannot be read.
     #[error("world {world}: {what}; a dataset needs the world of every row under worlds/")]
     Missing {
-        /// The world.
+        /// Id of the world.
         world: String,
-        /// Why.
+        /// Error of the file.
         what: String,
     },
-    /// The world's document is wrong.
+    /// The document of the world has findings.
     #[error("{0}")]
     World(#[from] Report),
-    /// The engine cannot take the world.
+    /// The engine refuses the world.
     #[error(transparent)]
     Engine(#[from] BaseError),
-    /// A column does not hold what it should.
+    /// A column has an invalid value.
     #[error("row {row}: column {column}: {what}")]
     Column {
-        /// The row.
+        /// Id of the row.
         row: String,
-        /// The column.
+        /// Name of the column.
         column: &'static str,
-        /// A description of the error.
+        /// Description of the fault.
         what: String,
     },
-    /// The server of sessions does not run it.
+    /// The session server does not run the episode.
     #[error("{0}; --server has to serve the same dataset (`diorama serve --tasks`)")]
     Server(EnvironmentError),
 }
 
-/// A row's task, in types.
+/// Parsed task of a row.
 pub struct Task {
-    /// The row's id.
+    /// Id of the row.
     pub id: String,
-    /// How the episode is set up.
+    /// Setup of the episode.
     pub episode: Episode,
-    /// The system message.
+    /// System message.
     pub system: String,
-    /// The user's script, goal by goal.
+    /// Script of the user, goal by goal.
     pub script: Script,
-    /// The user's messages in the row, in order.
+    /// Messages of the user in the row, in order.
     pub turns: Vec<String>,
-    /// The conditions that the episode must meet.
+    /// Conditions that the episode must meet.
     pub checks: Checks,
-    /// The reference calls.
+    /// Reference calls.
     pub gold: Vec<GoldCall>,
-    /// The author's claims.
+    /// Claims of the author.
     pub gold_answer: GoldAnswer,
-    /// How each goal ends in the row.
+    /// End of each goal in the row.
     pub goals: Vec<GoldGoal>,
     /// Replies to the reference calls, as JSON text.
     pub replies: Vec<String>,
-    /// The findings of the gates.
+    /// Findings of the gates.
     pub gates: GateReport,
 }
 
-/// How a goal ends in a row.
+/// End of a goal in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldGoal {
-    /// Its reference calls.
+    /// Range of its reference calls.
     pub calls: Range<usize>,
-    /// How many turns the user has said by its end.
+    /// Number of user turns up to its end.
     pub user_turns: usize,
-    /// Its last message.
+    /// Last message of the goal.
     pub answer: String,
-    /// How it ends.
+    /// Outcome of the goal.
     pub outcome: Outcome,
-    /// For refusals: why.
+    /// Reason of a refusal.
     pub reason: Option<RefusalClass>,
-    /// The questions for a yes to calls.
+    /// Questions for consent to calls.
     pub consents: Vec<GoldConsent>,
 }
 
-/// A question for a yes to reference calls, to which the user says it.
+/// Question for consent to reference calls, which the user gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldConsent {
-    /// The calls.
+    /// Calls to which the user consents.
     pub calls: Vec<Call>,
-    /// The number of the first of them: how many calls there are before the question.
+    /// Number of reference calls before the question, which is the index of the first of these calls.
     pub at: usize,
 }
 
@@ -168,7 +169,8 @@ impl Task {
         self.checks.changes.is_empty() && self.goals.iter().any(|goal| goal.outcome == Outcome::Done)
     }
 
-    /// Returns the probability that a guess picks each fact asked for out of the values of its kind in the replies.
+    /// Returns the probability that a random choice among the values of the same kind in the replies gives
+    /// each requested fact.
     #[must_use]
     pub fn chance(&self) -> f64 {
         let mut kinds: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
@@ -181,7 +183,7 @@ impl Task {
             let kind = match fact.kind() {
                 Kind::Number { .. } | Kind::Money { .. } | Kind::Count => "number",
                 Kind::Boolean => return 0.5,
-                // A list is not picked.
+                // A random choice of values gives no list.
                 Kind::List(_) | Kind::Map(_) => return 0.0,
                 _ => "text",
             };
@@ -190,8 +192,8 @@ impl Task {
         self.checks.goals.iter().flat_map(|goal| &goal.answer).map(|check| among(&check.fact)).product()
     }
 
-    /// The structured final answer of each goal of the reference solution, with the values that these calls made for new
-    /// records.
+    /// Returns the structured final answer of each goal of the reference solution. `calls` give the values
+    /// for new records.
     #[must_use]
     pub fn final_answers(&self, world: &World, calls: &[Arc<LogEntry>]) -> Vec<Given> {
         let given = self.goals.iter().enumerate().map(|(number, goal)| {
@@ -207,7 +209,7 @@ impl Task {
         given.collect()
     }
 
-    /// The value that calls gave to a field of a new record.
+    /// Returns the value of a field of a new record, from the calls that made it.
     fn new_value(&self, world: &World, calls: &[Arc<LogEntry>], new: u32, field: &str) -> Option<Json> {
         let (change, before) = self.checks.creation(new)?;
         let model = world.base.world();
@@ -218,7 +220,8 @@ impl Task {
         Some(created.nth(before)?.after.as_ref()?.get(field.index())?.to_json(&model.zone))
     }
 
-    /// The end of each goal as the grader takes it; `calls` says how many calls there were by the end of each.
+    /// Returns the end of each goal in the grader's form. `calls` returns the number of calls up to the end
+    /// of a goal.
     #[must_use]
     pub fn endings<'a>(&'a self, given: &'a [Given], calls: impl Fn(&GoldGoal) -> usize) -> Vec<Ended<'a>> {
         let ended = self.goals.iter().zip(given).map(|(goal, given)| Ended {
@@ -238,24 +241,24 @@ impl Task {
 }
 
 impl Worlds {
-    /// The worlds of a dataset.
+    /// Makes the cache of a dataset's worlds.
     #[must_use]
     pub fn new(folder: Folder) -> Self {
         Self { folder, loaded: LoadOnce::new(KEPT) }
     }
 
-    /// A world by its id.
+    /// Returns a world by its id.
     ///
     /// # Errors
-    /// When its file is missing or wrong.
+    /// Returns an error if the file of the world is missing or invalid.
     pub fn get(&self, id: &str) -> Result<Arc<World>, EpisodeError> {
         self.loaded.get(id.to_owned(), || self.load(id).map(Arc::new))
     }
 
-    /// The canonical JSON of a world.
+    /// Returns the canonical JSON of a world.
     ///
     /// # Errors
-    /// When it is missing, cannot be read or is another one.
+    /// Returns an error if the file is missing, cannot be read or has another hash.
     pub fn text(&self, id: &str) -> Result<String, EpisodeError> {
         let missing = |what: String| EpisodeError::Missing { world: id.to_owned(), what };
         let text = self.folder.world(id).map_err(|error| missing(error.to_string()))?;
@@ -275,10 +278,10 @@ impl Worlds {
 }
 
 impl Task {
-    /// Reads a row.
+    /// Parses a row.
     ///
     /// # Errors
-    /// The first column that does not hold what it should.
+    /// Returns an error for the first column with an invalid value.
     pub fn of(row: &Dialogue) -> Result<Self, EpisodeError> {
         let said = |role: Role| {
             row.messages
@@ -310,10 +313,10 @@ impl Task {
         })
     }
 
-    /// Tells the changes of checks of version 2 by goal: the reference calls are made again.
+    /// Splits the changes of checks of version 2 by goal. It repeats the reference calls for this.
     ///
     /// # Errors
-    /// When the world does not fit the episode.
+    /// Returns an error if the world does not fit the episode.
     pub fn tell_changes_by_goal(&mut self, world: &World) -> Result<(), EpisodeError> {
         if !self.checks.has_changes_by_goal() {
             let mut session = self.session(world, self.episode.session_seed)?;
@@ -328,10 +331,10 @@ impl Task {
         Ok(())
     }
 
-    /// The APIs that are visible at the start.
+    /// Returns the APIs that are visible at the start.
     ///
     /// # Errors
-    /// When the world has no API of one of the names.
+    /// Returns an error if the world lacks an API with one of the names.
     pub fn visible(&self, world: &World) -> Result<Vec<ApiId>, EpisodeError> {
         let find = |name: &String| {
             world.base.world().api_named(name).ok_or_else(|| EpisodeError::Column {
@@ -343,18 +346,18 @@ impl Task {
         self.episode.visible.iter().map(find).collect()
     }
 
-    /// The schemas of the tools that are visible at the start, in OpenAI's function format.
+    /// Returns the schemas of the tools that are visible at the start, in OpenAI's function format.
     ///
     /// # Errors
-    /// When the world has no API of one of the names.
+    /// Returns an error if the world lacks an API with one of the names.
     pub fn tools(&self, world: &World) -> Result<Vec<serde_json::Value>, EpisodeError> {
         Ok(world.base.shown_tools(&self.visible(world)?).into_iter().cloned().collect())
     }
 
-    /// A session as the episode asks for it, on a seed.
+    /// Opens a session of the episode with a seed.
     ///
     /// # Errors
-    /// When the world does not fit the episode.
+    /// Returns an error if the world does not fit the episode.
     pub fn session(&self, world: &World, seed: u64) -> Result<Session, EpisodeError> {
         let zone = &world.base.world().zone;
         let wrong = |what: String| EpisodeError::Column { row: self.id.clone(), column: "episode", what };
@@ -379,7 +382,7 @@ impl Task {
     }
 }
 
-/// The values of a reply by kind.
+/// Adds the values of a reply by kind.
 fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeSet<String>>) {
     match body {
         serde_json::Value::Array(items) => items.iter().for_each(|item| add_kinds(item, kinds)),
@@ -394,7 +397,8 @@ fn add_kinds(body: &serde_json::Value, kinds: &mut BTreeMap<&'static str, BTreeS
     }
 }
 
-/// Reads how the goals of a row end. Rows of the first format have one, which ends with the last message.
+/// Returns the end of each goal of a row. Rows of the first format have a single goal, which ends with the
+/// last message.
 fn goals(row: &Dialogue, episode: &Episode, checks: &Checks, gold: &[GoldCall]) -> Vec<GoldGoal> {
     let words: Vec<&str> = row
         .messages

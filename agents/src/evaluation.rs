@@ -1,11 +1,11 @@
-//! Evaluation: agents under test, in conversations that are graded.
+//! Owns the evaluation of agents under test in graded conversations.
 //!
-//! Owns the environment that an agent acts in ([`environment`]), the judge ([`judge`]), and the measures. An agent sees
-//! what a user would show it: never gold, checks or withheld details. Scripted policies ([`policies`]) such as the `oracle`
-//! test the judge and not an agent: most are privileged agents, built from the task itself ([`judge::Privileged`]), and still
-//! act through the environment.
+//! It has the environment of an agent ([`environment`]), the judge ([`judge`]), and the measures. An
+//! agent sees the user's view alone: never gold, checks or withheld details. Scripted policies ([`policies`])
+//! such as the `oracle` test the judge, not an agent. Most are privileged agents, built from the task itself
+//! ([`judge::Privileged`]), and still act through the environment.
 //!
-//! An agent that only looks compiles:
+//! An agent that reads its view compiles:
 //!
 //! ```
 //! use diorama_agents::evaluation::environment::Environment;
@@ -15,7 +15,7 @@
 //! }
 //! ```
 //!
-//! One that reaches for the solution does not:
+//! An agent that reads the solution does not compile:
 //!
 //! ```compile_fail
 //! use diorama_agents::evaluation::environment::Environment;
@@ -25,7 +25,7 @@
 //! }
 //! ```
 //!
-//! Nor does one that is handed the judge itself:
+//! An agent that has the judge itself does not compile either:
 //!
 //! ```compile_fail,E0616
 //! fn look(judge: &diorama_agents::evaluation::judge::Judge) -> usize {

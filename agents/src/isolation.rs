@@ -1,4 +1,5 @@
-//! Work on documents of others in processes of their own: what crashes, hangs or grows there ends only itself.
+//! Owns the work on untrusted documents in processes of their own. A crash, a hang or memory growth there
+//! ends that process only.
 
 pub mod bounds;
 mod jq;

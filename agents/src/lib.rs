@@ -1,7 +1,8 @@
-//! Everything that thinks, and the command line.
+//! Owns the agents of the pipeline, evaluation, and the command line.
 //!
-//! Owns the making of rows ([`worlds`], [`scenarios`], [`rows`], [`models`], [`authoring`]), evaluation and `diorama`'s commands. Worlds come from
-//! `diorama-seeds`, calls run in `diorama-simulator`, rows reach disk through `diorama-output`.
+//! It makes rows ([`worlds`], [`scenarios`], [`rows`], [`models`], [`authoring`]), and has the commands of
+//! `diorama`. Worlds come from `diorama-seeds`, calls run in `diorama-simulator`, and `diorama-output` writes
+//! rows.
 
 pub mod authoring;
 pub mod catalog;
@@ -21,5 +22,5 @@ pub mod traces;
 pub mod verify;
 pub mod worlds;
 
-/// Version of the pipeline: the same seed and version give the same rows.
+/// Version of the pipeline. The same seed and version give the same rows.
 pub const GENERATOR_VERSION: &str = "generate/5";

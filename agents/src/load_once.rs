@@ -1,4 +1,4 @@
-//! A cache of values that take long to load: each is loaded once, however many threads ask for it at the same time.
+//! Owns a cache of values that are slow to load. Each is loaded once, even if several threads ask for it.
 
 use std::hash::Hash;
 use std::num::NonZeroUsize;
@@ -6,26 +6,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lru::LruCache;
 
-/// Values by key. Those used last are kept.
+/// Values by key. The cache keeps the last used ones.
 pub(crate) struct LoadOnce<K, V> {
     slots: Mutex<LruCache<K, Slot<V>>>,
 }
 
-/// A value, once it is loaded.
+/// A value, or none before it is loaded.
 type Slot<V> = Arc<Mutex<Option<V>>>;
 
 impl<K: Hash + Eq, V: Clone> LoadOnce<K, V> {
-    /// An empty cache, which keeps so many values.
+    /// Makes an empty cache for `capacity` values.
     pub(crate) fn new(capacity: NonZeroUsize) -> Self {
         Self { slots: Mutex::new(LruCache::new(capacity)) }
     }
 
-    /// Returns the value of a key, and loads it where it is not kept. Other threads that ask for it meanwhile wait.
+    /// Returns the value of a key, and loads it if necessary. Other threads that ask for it meanwhile wait.
     ///
     /// # Errors
-    /// That of `load`. The value is loaded again for the next one who asks.
+    /// Returns the error of `load`. The next request for the value loads it again.
     pub(crate) fn get<E>(&self, key: K, load: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
-        // The lock on all slots is free again before a value is loaded.
+        // The block releases the lock on all slots before the load.
         let slot = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(slots.get_or_insert(key, Slot::default))

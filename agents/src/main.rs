@@ -1,4 +1,4 @@
-//! The `diorama` command.
+//! Owns the `diorama` program.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Documents of folders are read in processes of this program.
+    // Workers for the documents of folders are processes of this program.
     if let Ok(program) = std::env::current_exe() {
         diorama_agents::isolation::process::start_workers_by(program);
     }

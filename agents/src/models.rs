@@ -1,9 +1,10 @@
-//! The pipeline with a chat model: people's words from a model, calls from the engine, and the gates between.
+//! Owns the pipeline with a chat model: the model writes the words, the engine makes the calls, and the
+//! gates prove both.
 //!
-//! Owns how a model's words become a candidate. A scenario is played without a model, and its chain of calls has run and been proven
-//! before a model hears of it ([`plan`]); [`rewrite`] words the whole conversation anew, the [`caller`] agent solves the request in a
-//! live session, and the [`judge`] reads what passed the gates. [`row`] does this for one row, [`run`] for all of them at once. It must not read the
-//! environment, the clock of the machine or the terminal.
+//! The scenarios play a conversation without a model, and the gates prove its calls first ([`plan`]). Then
+//! [`rewrite`] rewords the whole conversation, and the [`caller`] agent may solve the request in a live
+//! session. The [`judge`] votes on the conversations that pass the gates. [`row`] makes one row, and [`run`]
+//! makes all of them. This module must not read the environment, the clock of the machine or the terminal.
 
 pub mod ask;
 pub mod caller;
@@ -23,25 +24,25 @@ use diorama_llm::Sampling;
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
-/// Who writes what the user says.
+/// The author of the user's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UserWords {
-    /// The rewriter, from the words of the scenario.
+    /// The rewriter, which rewords the scenario.
     Rewritten,
-    /// The words of the scenario as they are.
+    /// The scenario, whose words stay unchanged.
     Scenario,
 }
 
-/// Who writes what the assistant does and says.
+/// The author of the assistant's calls and words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AssistantWords {
     /// The caller agent, which solves the request in a live session.
     Caller,
-    /// The rewriter, from the words of the scenario.
+    /// The rewriter, which rewords the scenario.
     Rewritten,
-    /// The words of the scenario as they are.
+    /// The scenario, whose words stay unchanged.
     Scenario,
 }
 
@@ -55,31 +56,31 @@ pub enum Protocol {
     Text,
 }
 
-/// How a run asks its model. Everything here is part of what its rows depend on.
+/// Settings of a run with a model. Its rows depend on each of them.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The model, as the server names it.
+    /// Name of the model on its server.
     pub model: String,
-    /// Its terms, for the licence of the rows.
+    /// Terms of the model, for the licence of the rows.
     pub terms: String,
-    /// Who writes the user's words.
+    /// Author of the user's words.
     pub user: UserWords,
-    /// Who writes the assistant's side.
+    /// Author of the assistant's calls and words.
     pub assistant: AssistantWords,
-    /// True where the planned side stands in for a caller agent that fails.
+    /// True if a row keeps the planned calls and words when the caller agent fails.
     pub falls_back: bool,
-    /// How the caller agent calls.
+    /// Form of the caller agent's calls.
     pub protocol: Protocol,
-    /// Attempts at a slot before it is given up, each with another plan.
+    /// Maximum number of attempts at a row, each with another plan.
     pub attempts: u32,
-    /// Votes of the judge on a row; none switches it off.
+    /// Votes of the judge on a row. Zero disables the judge.
     pub votes: u32,
-    /// How tokens are drawn.
+    /// Sampling of tokens.
     pub sampling: Sampling,
 }
 
 impl Settings {
-    /// Collects what rows depend on, for the manifest.
+    /// Returns the settings on which rows depend, for the manifest.
     pub fn config(&self, prompt_hash: &str) -> Json {
         json!({
             "name": self.model,

@@ -1,6 +1,6 @@
-//! The mutants of a dataset's rows that do not solve their tasks, for pairs of messages.
+//! Owns the mutants of a dataset's rows that do not solve their tasks, for preference pairs.
 //!
-//! A row is grounded again in its world, and the gate `mutation` says which mutants it rejects.
+//! It grounds a row again in its world. The gate `mutation` decides which mutants fail.
 
 use std::collections::HashSet;
 
@@ -15,16 +15,17 @@ use rand_chacha::ChaCha8Rng;
 use crate::episode::{Task, Worlds};
 use crate::verify::candidate_of;
 
-/// Runs the mutants of rows in their worlds.
+/// Lister of the mutants of rows in their worlds.
 pub struct WorldMutants(Worlds);
 
 impl WorldMutants {
-    /// The mutants of a dataset's rows.
+    /// Makes the lister for the worlds of a dataset.
     pub const fn new(worlds: Worlds) -> Self {
         Self(worlds)
     }
 
-    /// Lists the mutants of a row. A row that cannot be grounded has none: `verify` says why.
+    /// Returns the rejected mutants of a row. A row that cannot be grounded has none; `verify` reports the
+    /// reason.
     pub fn list(&self, row: &Dialogue) -> Vec<Rejected> {
         self.find_rejected(row).unwrap_or_default()
     }
@@ -45,7 +46,7 @@ impl WorldMutants {
             let reference =
                 grounded.entries.get(mutant.call).map(|entry| entry.reply.to_json(zone).to_string());
             let answers_the_same = reply.is_some() && reply == reference;
-            // Two mutants are one where the call's reply and the state at the end are the same.
+            // Mutants are equal if the reply to the call and the final state are equal.
             if answers_the_same || !effects.insert((mutant.call, reply, mutant.state.to_string())) {
                 continue;
             }

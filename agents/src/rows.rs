@@ -1,7 +1,7 @@
-//! Rows: what a source gives batch by batch, and the attempts at one row until it is proven.
+//! Owns the rows: the sources that give them batch by batch, and the attempts at one row until it is proven.
 //!
-//! Owns the one way from a proposal over the gates to a row. No row is made without proof ([`prove`]), whoever proposed it. It must not read
-//! the environment, the clock of the machine or the terminal.
+//! It has the only way from a proposal to a row, which leads through the gates ([`prove`]) for every author.
+//! It must not read the environment, the clock of the machine or the terminal.
 
 pub mod attempt;
 pub mod documents;

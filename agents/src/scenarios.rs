@@ -1,7 +1,7 @@
-//! Scenarios played: conversations that people wrote whole, over records that make them true.
+//! Owns the play of scenarios: conversations that people wrote, over records that make them true.
 //!
-//! Owns how a scenario becomes a candidate: which records take its places, what its words say of them, and its calls,
-//! made in a session. Whether the candidate is right is the tester's business.
+//! It turns a scenario into a candidate: it binds records, fills in the words, and makes the calls in a
+//! session. The tester decides whether the candidate is right.
 
 mod aside;
 mod assurance;

@@ -1,6 +1,7 @@
-//! The tasks of a dataset's folder, for the server.
+//! Owns the tasks of a dataset's folder, for the server.
 //!
-//! Keeps an index of ids and reads a row again when its task is asked for, so that a large dataset costs little memory.
+//! It keeps an index of ids, and reads a row again on a request for its task. A large dataset thus needs
+//! little memory.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -16,22 +17,22 @@ use crate::cli::error::CliError;
 use crate::episode::{Task, Worlds};
 use crate::load_once::LoadOnce;
 
-/// The tasks of a folder.
+/// Tasks of a folder.
 pub struct DatasetTasks {
     folder: Folder,
     parts: Vec<Part>,
     worlds: Worlds,
     index: Vec<Entry>,
     by_id: HashMap<String, usize>,
-    /// Tasks by position in the index: trainers ask for one many times.
+    /// Tasks by position in the index, because trainers ask for one many times.
     specs: LoadOnce<usize, TaskSpec>,
-    /// The rows of parts: a part is decoded as a whole, and its tasks are often asked for in turn.
+    /// Rows of parts. A part is decoded as a whole, and requests often ask for its tasks in turn.
     rows: LoadOnce<usize, Arc<Vec<Dialogue>>>,
 }
 
-/// Tasks that are kept ready.
+/// Maximum number of cached tasks.
 const KEPT_TASKS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(1_023);
-/// Parts whose rows are kept.
+/// Maximum number of parts with cached rows.
 const KEPT_PARTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
 struct Entry {
@@ -41,10 +42,11 @@ struct Entry {
 }
 
 impl DatasetTasks {
-    /// Reads the ids of a dataset's rows. What made the rows may be another version than this: only their bytes are compared.
+    /// Builds the index of a dataset's ids. Another version may have made the rows, so that only the bytes of
+    /// the files are checked.
     ///
     /// # Errors
-    /// When a file of it is damaged, or is not the one of which the manifest has the checksum.
+    /// Returns an error if a file is damaged, or if the manifest has another checksum for it.
     pub fn open(folder: Folder) -> Result<Self, CliError> {
         if let Some(Failure { file, what, .. }) = folder.check_row_files().into_iter().next() {
             return Err(CliError::Changed { file: folder.storage().full_name(&file), what });

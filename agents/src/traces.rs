@@ -1,8 +1,8 @@
-//! Traces as dialogues: what an agent under test did, and did right, becomes a row.
+//! Owns the rows from traces: an agent under test solved a task, and its steps become a dialogue.
 //!
-//! Rejection sampling with a proven reward: an episode that the grader calls solved is made a candidate, with the claims of its task
-//! over its own calls, and meets the six gates as any other. Nothing is kept on the word of the stored verdict: the episode is run
-//! again first.
+//! This is rejection sampling with a proven reward. An episode that the grader passes becomes a candidate,
+//! with the claims of its task over its own calls, and must pass the six gates. The stored verdict is not
+//! trusted: the episode runs again first.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -27,39 +27,40 @@ use crate::rows::source::RowSource;
 use crate::scenarios::tags::OF_THE_WAY;
 use crate::verify::candidate_of;
 
-/// The backend that rows of traces name.
+/// Backend in the provenance of these rows.
 pub const BACKEND: &str = "traces";
-/// The seed of the run: nothing is drawn.
+/// Seed of the run. It draws no random values.
 pub const SEED: u64 = 0;
 
-/// Why no rows can be made of traces.
+/// Reasons for which traces give no rows.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// A task or a world cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
-    /// Nothing can wait.
+    /// The asynchronous runtime cannot start.
     #[error("cannot wait for an episode: {0}")]
     Runtime(#[from] std::io::Error),
-    /// An episode of a task that the dataset does not have.
+    /// The dataset lacks the task of an episode.
     #[error("found an episode of the task {0}, expected one of --tasks")]
     Task(String),
 }
 
-/// Kept episodes and the tasks that they are of.
+/// Kept episodes with their tasks.
 pub struct Traces {
-    /// Those of the training split first, each split filled up to whole batches.
+    /// Episodes of the training split, then those of the test split. `None` fills the training split up to
+    /// whole batches.
     episodes: Vec<Option<Episode>>,
-    /// The first batch of the test split.
+    /// Index of the first batch of the test split.
     first_test: u64,
     tasks: HashMap<String, Dialogue>,
     worlds: Worlds,
-    /// The terms of the model, for the licence of the rows.
+    /// Terms of the model, for the licence of the rows.
     terms: String,
 }
 
 impl Traces {
-    /// The split of a batch.
+    /// Returns the split of a batch.
     #[must_use]
     pub const fn split_of(&self, batch: u64) -> Split {
         if batch < self.first_test { Split::Train } else { Split::Test }
@@ -89,14 +90,14 @@ impl RowSource for Traces {
     }
 }
 
-/// Why an episode becomes no row: the agent of the pipeline that rejects it, and the reason.
+/// Reason for which an episode gives no row: the step that rejects it, and the description.
 type Lost = (&'static str, String);
 
 impl Traces {
-    /// Episodes, and the rows and worlds of the dataset that their tasks are of.
+    /// Makes the source of episodes. `tasks` and `worlds` are those of their dataset.
     ///
     /// # Errors
-    /// When an episode is of another dataset.
+    /// Returns an error if an episode belongs to another dataset.
     pub fn new(
         episodes: Vec<Episode>,
         tasks: Vec<Dialogue>,
@@ -117,7 +118,7 @@ impl Traces {
         Ok(Self { episodes: all, first_test, tasks, worlds, terms: terms.to_owned() })
     }
 
-    /// Counts the rows that there may be.
+    /// Returns the maximum number of rows.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.episodes.len() as u64
@@ -157,7 +158,7 @@ impl Traces {
             Err(_) => return lost("query", "its task holds no claims"),
         };
         let Ok(planned) = planned else { return lost("query", "its task cannot be run") };
-        // Words beside calls are told by function calling alone; other agents think there.
+        // Only function calling has words beside calls. In other protocols the words are thoughts.
         let protocol = match &*episode.agent {
             "function-calling" => Protocol::Tools,
             _ => Protocol::Text,
@@ -179,7 +180,7 @@ impl Traces {
         Ok(Ok(self.make_row(episode, row, &world, index, (&grounded, &report))))
     }
 
-    /// The row of a proven trace.
+    /// Makes the row of a proven trace.
     fn make_row(
         &self,
         episode: &Episode,

@@ -1,7 +1,7 @@
-//! `verify`: every row again, from the files alone.
+//! Owns `verify`, which checks every row again from the files alone.
 //!
-//! Replays the reference calls of a row in its world, compares every reply, both state hashes and the dialogue's
-//! messages, makes the row again from what was said and called ([`derive`]), and grades the reference's
+//! It replays the reference calls of a row in its world, and compares each reply, both state hashes and the
+//! messages. It makes the row again from its messages and calls ([`derive`]). It also grades the reference's
 //! structured final answers with the row's checks.
 
 mod derive;
@@ -23,11 +23,11 @@ use self::error::{column, same};
 use crate::episode::{Task, Worlds};
 use crate::rows::row::{called, depth, nested, rc_level};
 
-/// Replays a row. Whether all was derived that follows from its calls and messages: rows of an older version hold too
-/// little for that, as [`OF_OLDER_ROWS`] says.
+/// Replays a row. Returns true if all columns that follow from its calls and messages were derived. Rows of
+/// an older version lack the claims for some columns ([`OF_OLDER_ROWS`]).
 ///
 /// # Errors
-/// The first mismatch.
+/// Returns the first mismatch.
 pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
     let task = Task::of(row)?;
     let world = worlds.get(&row.world_id)?;
@@ -83,14 +83,14 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
     let fresh = session.initial().clone();
     let silent = task.endings(&given, |_| 0);
     let idle = Attempt { last: &fresh, log: &[], goals: &silent, ..attempt };
-    // Of a request that is declined without a call, the final answer is the whole solution.
+    // If a request is declined without a call, the final answer is the whole solution.
     if !task.gold.is_empty() && prepared.grade(&idle).success {
         return Err(VerifyError::Checks("the right facts pass them without a call".to_owned()));
     }
     Ok(derived)
 }
 
-/// Checks the labels of a row against its calls.
+/// Compares the labels of a row with its calls.
 fn labels(row: &Dialogue, task: &Task, world: &model::World, is_older: bool) -> Result<(), VerifyError> {
     let depth = depth(&task.gold);
     if row.depth != depth {
@@ -108,7 +108,8 @@ fn labels(row: &Dialogue, task: &Task, world: &model::World, is_older: bool) -> 
     Ok(())
 }
 
-/// The domains are those of the calls; of a row without calls, one of the world's. Rows of schema version 1 name one of them.
+/// Compares the domains with those of the calls, or with one of the world's for a row without calls. Rows of
+/// schema version 1 name a single domain.
 fn domains(
     row: &Dialogue,
     called: &[DomainId],
@@ -144,7 +145,7 @@ fn gates(task: &Task) -> Result<(), VerifyError> {
     if *grounded as usize != arguments {
         return wrong(format!("found {grounded} grounded arguments, expected {arguments}"));
     }
-    // Where nothing is called, no call can be damaged.
+    // Without a call, there are no mutants of calls.
     let undamaged = killed == 0 && !task.gold.is_empty();
     if *nontrivial == 0 || undamaged || survived > 0 {
         return wrong(format!(
@@ -155,7 +156,7 @@ fn gates(task: &Task) -> Result<(), VerifyError> {
     Ok(())
 }
 
-/// The tools column holds the schemas of the visible APIs.
+/// Compares the `tools` column with the schemas of the visible APIs.
 fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(), VerifyError> {
     let tools: Vec<Json> =
         serde_json::from_str(&row.tools).map_err(|error| column("tools", error.to_string()))?;
@@ -166,7 +167,7 @@ fn tools(row: &Dialogue, task: &Task, world: &crate::episode::World) -> Result<(
     }
 }
 
-/// The messages tell the calls as they are recorded.
+/// Compares the calls in the messages with the reference calls.
 fn messages(row: &Dialogue, task: &Task) -> Result<(), VerifyError> {
     let calls = row
         .messages

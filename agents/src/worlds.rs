@@ -1,7 +1,7 @@
-//! The worlds of a run: templates composed of domains, in variants and locales, and the world that a batch plays in.
+//! Owns the worlds of a run: templates of domains in variants and locales, and the world of each batch.
 //!
-//! Owns everything that is fixed before the first row. Its analysis is static: what is tried in a world before it is kept, such as scenarios
-//! written by rule, is tried elsewhere.
+//! It has everything that is fixed before the first row. Its analysis is static: other modules try the
+//! contents of a world, such as generated scenarios.
 
 pub mod domain;
 pub mod error;

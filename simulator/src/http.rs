@@ -1,9 +1,10 @@
-//! The HTTP server: the agent API, the admin API, and the APIs of the worlds behind their sessions.
+//! Owns the HTTP server: the agent API, the admin API, and the APIs of the worlds behind their sessions.
 //!
-//! The agent API serves calls by name and the task as a user would put it; each session's world has its REST API and an MCP server.
-//! The admin API makes, shows and grades sessions; it needs the control token where there is one. Reference calls, checks and user
-//! facts are never served. Nothing here decides what a call does: requests become calls of [`diorama_sessions::Sessions`].
-//! No reply of a session holds the time of the machine or a random number.
+//! The agent API serves calls by name, and the task from the user's view. The world of each session has its
+//! REST API and an MCP server. The admin API makes, shows and grades sessions, and requires the control token
+//! if there is one. No route serves reference calls, checks or user facts. Requests become calls of
+//! [`diorama_sessions::Sessions`], which alone decides their effect. No reply of a session holds the time of
+//! the machine or a random number.
 
 mod admin;
 mod admission;

@@ -1,7 +1,6 @@
-//! A world you can call.
+//! Owns the HTTP server over sessions, and the search for APIs among many worlds.
 //!
-//! Owns the HTTP server over sessions, and the search for APIs among many worlds. It knows nothing of chat models, datasets or
-//! files.
+//! It depends on no chat models, datasets or files.
 
 pub mod http;
 pub mod search;

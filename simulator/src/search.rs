@@ -1,5 +1,6 @@
-//! Search for APIs among many worlds ([`ApiIndex`]): words are tantivy's (`lexical`); meaning, needs and their fusion are those of
-//! the search inside a session ([`diorama_engine::search`]). It improves freely.
+//! Owns the search for APIs among many worlds ([`ApiIndex`]). Words come from tantivy (`lexical`); meaning,
+//! needs and their fusion come from the search inside a session ([`diorama_engine::search`]). It has no
+//! version, so that its ranking may change.
 
 mod fused;
 mod lexical;

@@ -1,4 +1,5 @@
-//! Owns how the authors ask a model: one step at a time, with one more turn for a reply that cannot be used.
+//! Owns the requests of the authors to a model: one step at a time, with one more turn for an unusable
+//! reply.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,35 +14,36 @@ use serde_json::{Value as Json, json};
 pub use super::complaints::Complaints;
 use super::funnel::{Funnel, Loss};
 
-/// One thing that a model is asked for: its prompt, and the parser of its reply. Both are pure.
+/// A request to a model: its prompt, and the parser of its reply. Both are pure.
 pub trait Step: Sync {
-    /// Its result.
+    /// Parsed value of a reply.
     type Output: Serialize + Send;
-    /// The step, which is the name of its prompt under `agents/prompts/pipeline/`.
+    /// Name of the step and of its prompt under `agents/prompts/pipeline/`.
     const NAME: &'static str;
 
-    /// Returns the values that the prompt's file is filled in with.
+    /// Returns the values for the template of the prompt.
     fn input(&self) -> Json;
 
-    /// The form of the reply; none where it is no JSON.
+    /// Returns the JSON Schema of the reply, or none if the reply is not JSON.
     fn schema(&self) -> Option<Json>;
 
-    /// Reads the reply, as far as it can be used, and says what is wrong with the rest.
+    /// Parses the usable part of a reply, and adds complaints about the rest.
     fn parse(&self, reply: &str, wrong: &mut Complaints) -> Option<Self::Output>;
 
-    /// The messages of the first turn.
+    /// Returns the messages of the first turn.
     ///
     /// # Errors
-    /// When the prompt's file names what the step does not give.
+    /// Returns an error if the template names a value that the step does not give.
     fn prompt(&self) -> Result<Vec<Message>, PromptError> {
         prompts::render(&format!("pipeline/{}", Self::NAME), &self.input())
     }
 }
 
-/// Runs work of seconds, such as playing scenarios, on a thread of its own: never on one that waits for the model.
+/// Runs work of seconds, such as playing scenarios, on a thread of its own, because it would block the
+/// threads that wait for the model.
 ///
 /// # Errors
-/// When the work panics.
+/// Returns an error if the work panics.
 pub async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Stop> {
     tokio::task::spawn_blocking(work).await.map_err(|_| Stop::Worker)
 }
@@ -57,60 +59,60 @@ pub fn read_json(reply: &str, wrong: &mut Complaints) -> Option<Json> {
     }
 }
 
-/// Reasons for which a run cannot go on.
+/// Reasons for which a run cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum Stop {
-    /// The budget is used up; what is written so far is kept.
+    /// The budget is used up. Finished worlds are kept.
     #[error("{0}")]
     Spent(String),
-    /// The model cannot be asked.
+    /// The request to the model failed.
     #[error(transparent)]
     Model(#[from] ChatError),
-    /// A prompt's file is wrong.
+    /// The template of a prompt is invalid.
     #[error(transparent)]
     Prompt(#[from] PromptError),
-    /// The embedding model that measures nearness cannot be loaded.
+    /// The embedding model that compares domains cannot be loaded.
     #[error(transparent)]
     Embed(#[from] diorama_engine::embed::EmbedError),
-    /// The catalog, which examples are drawn from, is damaged.
+    /// The catalog, from which examples are drawn, is damaged.
     #[error(transparent)]
     Examples(#[from] super::examples::ExamplesError),
-    /// A task ended before its time.
+    /// A task panicked.
     #[error("a task ended before its work was done")]
     Worker,
 }
 
-/// Result of one step, for people who want to see it.
+/// Record of one step, for people who inspect a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepRecord {
-    /// The step.
+    /// Name of the step.
     pub step: &'static str,
-    /// The slot: the number of the domain.
+    /// Slot, which is the number of the domain.
     pub slot: u64,
-    /// Which of the slot's steps of this name.
+    /// Number of the step among those of its name in the slot.
     pub number: u32,
-    /// Turns taken, 1 or 2.
+    /// Turns, 1 or 2.
     pub turns: u32,
     /// Complaints about the last reply.
     pub wrong: Vec<String>,
-    /// The parsed value; null where there is none.
+    /// Parsed value, or null if there is none.
     pub output: Json,
 }
 
-/// What a run notes: the steps of all slots, and what became of everything.
+/// Notes of a run: the records of all steps, and the funnel.
 #[derive(Clone, Debug, Default)]
 pub struct Notes(Arc<Mutex<(Vec<StepRecord>, Funnel)>>);
 
 impl Notes {
-    /// Adds to the funnel.
+    /// Updates the funnel.
     pub fn count(&self, add: impl FnOnce(&mut Funnel)) {
         add(&mut self.lock().1);
     }
 
-    /// Takes the steps, in the order of slots, and the funnel.
+    /// Takes the records of steps, in the order of slots, and the funnel.
     pub fn take(&self) -> (Vec<StepRecord>, Funnel) {
         let (mut steps, funnel) = std::mem::take(&mut *self.lock());
-        // Each slot notes its own steps in their order.
+        // The sort is stable, and each slot adds its steps in order.
         steps.sort_by_key(|step| step.slot);
         (steps, funnel)
     }
@@ -120,26 +122,26 @@ impl Notes {
     }
 }
 
-/// A model as the author of one slot asks it.
+/// Sends the requests of one slot to the model.
 pub struct Asker {
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
     slot: u64,
-    /// Where its steps are noted.
+    /// Notes that receive the records of the steps.
     pub notes: Notes,
 }
 
 impl Asker {
-    /// The model for one slot.
+    /// Makes the asker of one slot.
     pub const fn new(model: Arc<dyn ChatModel>, sampling: Sampling, slot: u64, notes: Notes) -> Self {
         Self { model, sampling, slot, notes }
     }
 
-    /// Asks for a step. A reply with something wrong goes back once with what is wrong; of the two, the first that is
-    /// without fault is taken, else the last that can be used. Nothing where neither can.
+    /// Asks the model for a step. A reply with complaints goes back once. Returns the value of the last
+    /// usable reply, or none if there is none.
     ///
     /// # Errors
-    /// When the model cannot be asked at all.
+    /// Returns an error if the model cannot be asked.
     pub async fn ask<S: Step>(&self, number: u32, step: &S) -> Result<Option<S::Output>, Stop> {
         let origin = RequestOrigin { step: S::NAME.to_owned(), row: self.slot, attempt: number };
         let schema = step.schema().map(|schema| OutputSchema { name: S::NAME.to_owned(), schema });
@@ -180,19 +182,19 @@ impl Asker {
         self.notes.lock().0.push(StepRecord { step: S::NAME, slot, number, turns, wrong, output });
     }
 
-    /// Adds to the funnel.
+    /// Updates the funnel.
     pub fn count(&self, add: impl FnOnce(&mut Funnel)) {
         self.notes.count(add);
     }
 
-    /// Keeps something made without the model beside the model's own steps.
+    /// Adds a record of a step without the model.
     pub fn keep(&self, step: &'static str, output: Json) {
         let record = StepRecord { step, slot: self.slot, number: 0, turns: 0, wrong: Vec::new(), output };
         self.notes.lock().0.push(record);
     }
 }
 
-/// Does without a reply that the server does not give to this request and may give to others.
+/// Accepts the loss of a reply that the server refuses to this request alone. Other errors stop the run.
 fn bear(error: ChatError) -> Result<(), Stop> {
     match error {
         ChatError::Exhausted(spent) => Err(Stop::Spent(spent.to_string())),
@@ -206,7 +208,8 @@ fn bear(error: ChatError) -> Result<(), Stop> {
     }
 }
 
-/// Returns the reason for which a reply has no use; one that was cut short says so, because a shorter one may do.
+/// Returns the reason for which a reply is unusable. A complaint about a truncated reply asks for a
+/// shorter one.
 fn lost(reply: &ChatReply, text: &str, wrong: &mut Complaints) -> Loss {
     if let Err(cut) = reply.check_complete() {
         wrong.add_first(format!("{cut}; write less"));
@@ -227,7 +230,7 @@ mod tests {
     #[tokio::test]
     async fn work_of_seconds_holds_up_no_conversation() {
         let (sender, receiver) = std::sync::mpsc::channel();
-        // On the one thread of this runtime the work would wait for what is sent after it.
+        // On the only thread of this runtime the work would block the send below.
         let work = run_blocking(move || receiver.recv_timeout(std::time::Duration::from_secs(60)).is_ok());
         let (worked, sent) = tokio::join!(work, async move { sender.send(()) });
         assert!(worked.unwrap() && sent.is_ok());

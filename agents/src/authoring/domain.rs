@@ -1,4 +1,4 @@
-//! The domain agent: fields of use that differ from all there are.
+//! Owns the domain agent, which proposes domains that differ from all existing ones.
 
 use std::sync::Arc;
 
@@ -13,30 +13,31 @@ use serde_json::{Value as Json, json};
 use super::asking::{Complaints, Step, read_json};
 use super::form;
 
-/// Categories of public APIs, one a line: what real services are about.
+/// Categories of real public APIs, one per line.
 const CATEGORIES: &str = include_str!("categories.txt");
 
-/// Cosine from which two domains are taken for one. Of the catalog's domains no two are nearer than 0.6.
+/// Cosine similarity from which two domains count as the same. The nearest domains of the catalog have
+/// 0.6.
 const TOO_NEAR: f32 = 0.72;
 
-/// Domains that a prompt names, the latest ones.
+/// Maximum number of domains in a prompt. The latest ones stay.
 const NAMED: usize = 40;
 
-/// A field of use.
+/// Domain of a world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Domain {
     /// Identifier: `harbour_pilots`.
     pub name: String,
-    /// For people: `Harbour pilots`.
+    /// Title for people: `Harbour pilots`.
     pub title: String,
-    /// One sentence.
+    /// Description of one sentence.
     pub description: String,
-    /// The category of public APIs it was asked for in.
+    /// Category of public APIs for which the domain was proposed.
     pub sector: String,
 }
 
 impl Domain {
-    /// A domain that a person asks for in a few words.
+    /// Makes a domain of a topic in a few words.
     pub fn of_topic(topic: &str) -> Self {
         let title = diorama_seeds::english::capitalised(topic.trim());
         let mut name = naming::snake(topic);
@@ -45,7 +46,7 @@ impl Domain {
         Self { name, description: format!("{title}."), title, sector: "other".to_owned() }
     }
 
-    /// Returns true if nothing is known of it but its title.
+    /// Returns true if the domain has only a title, from [`Domain::of_topic`].
     pub fn is_topic(&self) -> bool {
         self.description.trim_end_matches('.') == self.title
     }
@@ -55,13 +56,13 @@ impl Domain {
     }
 }
 
-/// Asks for a domain.
+/// Request for a domain.
 pub struct ProposeDomain<'a> {
-    /// What the slot's choices follow from.
+    /// Seed for the choice of the category.
     pub seed: u64,
-    /// Its slot.
+    /// Slot of the domain.
     pub slot: u64,
-    /// The domains that exist, from completed waves.
+    /// Domains from completed waves.
     pub known: &'a Known,
 }
 
@@ -109,7 +110,7 @@ impl Step for ProposeDomain<'_> {
     }
 }
 
-/// The domains there are, and how near to them another one is.
+/// Existing domains with their vectors, for the distance to a new one.
 #[derive(Clone)]
 pub struct Known {
     embedder: Arc<StaticEmbedder>,
@@ -119,10 +120,10 @@ pub struct Known {
 }
 
 impl Known {
-    /// Domains by name, title and description.
+    /// Embeds domains by title and description.
     ///
     /// # Errors
-    /// When the embedded model cannot be loaded.
+    /// Returns an error if the embedding model cannot be loaded.
     pub fn new<'a>(domains: impl IntoIterator<Item = &'a Domain>) -> Result<Self, EmbedError> {
         let mut known =
             Self { embedder: embedded()?, titles: Vec::new(), names: Vec::new(), vectors: Vec::new() };
@@ -133,10 +134,10 @@ impl Known {
         Ok(known)
     }
 
-    /// Takes a domain unless it is too near to one that exists; says whether it did.
+    /// Adds a domain unless it is too near to an existing one. Returns true if it was added.
     ///
     /// # Errors
-    /// When the model cannot embed it.
+    /// Returns an error if the model cannot embed the domain.
     pub fn admit(&mut self, domain: &Domain) -> Result<bool, EmbedError> {
         let vector = self.vector(domain)?;
         let near = self.vectors.iter().any(|other| dot(other, &vector) >= TOO_NEAR);

@@ -1,7 +1,8 @@
-//! Examples of APIs for the API agent (API-Bank, section 4): three services of the catalog, chosen by what the domain is about.
+//! Owns the examples of APIs for the API agent (API-Bank, section 4): three services of the catalog near
+//! the domain.
 //!
-//! The paper gives examples from a public list of APIs. That list has names and links only; the catalog's services are of the same
-//! kinds, and have methods, paths and parameters.
+//! The paper draws examples from a public list of APIs. That list has names and links only. The catalog
+//! has services of the same categories with methods, paths and parameters.
 
 use diorama_engine::embed::{EmbedError, Embedder, dot, embedded};
 use diorama_seeds::doc::{ApiDoc, WorldDoc};
@@ -13,35 +14,35 @@ use rand_chacha::ChaCha8Rng;
 use super::domain::Domain;
 use crate::catalog;
 
-/// Services of a prompt.
+/// Number of services in a prompt.
 const SERVICES: usize = 3;
-/// Of how many of the nearest services those are drawn.
+/// Number of the nearest services from which those are drawn.
 const NEAREST_SERVICES: usize = 6;
-/// APIs of each.
+/// Maximum number of APIs of each service.
 const APIS: usize = 5;
 
-/// Why there are no examples.
+/// Reasons for which there are no examples.
 #[derive(Debug, thiserror::Error)]
 pub enum ExamplesError {
-    /// A finding in the catalog itself.
+    /// The catalog has a finding.
     #[error(transparent)]
     Catalog(#[from] Report),
-    /// The embedded model cannot be loaded.
+    /// The embedding model cannot be loaded.
     #[error(transparent)]
     Embed(#[from] EmbedError),
 }
 
-/// The catalog's services, each with the vector of what it is about.
+/// Services of the catalog, each with the vector of its description.
 #[derive(Debug)]
 pub struct Examples {
     services: Vec<(WorldDoc, Vec<f32>)>,
 }
 
 impl Examples {
-    /// Reads the catalog.
+    /// Loads the services of the catalog.
     ///
     /// # Errors
-    /// When the catalog or the embedded model is damaged.
+    /// Returns an error if the catalog or the embedding model is damaged.
     pub fn new() -> Result<Self, ExamplesError> {
         let model = embedded()?;
         let service = |doc: WorldDoc| {
@@ -58,10 +59,11 @@ impl Examples {
         Ok(Self { services })
     }
 
-    /// Draws services near a domain, and APIs of each; a text for each service. The same seed and slot draw the same.
+    /// Draws services near a domain, and APIs of each. Returns a text per service, which depends on seed
+    /// and slot alone.
     ///
     /// # Errors
-    /// When the model cannot embed the domain.
+    /// Returns an error if the model cannot embed the domain.
     pub fn draw(&self, domain: &Domain, seed: u64, slot: u64) -> Result<Vec<String>, EmbedError> {
         let wanted = embedded()?.embed(&[&about(&domain.sector, &domain.title, &domain.description)])?;
         let mut near: Vec<&(WorldDoc, Vec<f32>)> = self.services.iter().collect();
@@ -78,7 +80,8 @@ fn about(category: &str, title: &str, description: &str) -> String {
     format!("{}: {title}. {description}", category.replace('_', " "))
 }
 
-/// A service in a few lines: `GET /appointments ListAppointments(dentist_id, date): Lists appointments.`
+/// Describes a service in a few lines:
+/// `GET /appointments ListAppointments(dentist_id, date): Lists appointments.`
 fn text(doc: &WorldDoc, rng: &mut ChaCha8Rng) -> String {
     let line = |api: &ApiDoc| {
         let names: Vec<&str> = api.parameters.keys().map(String::as_str).collect();
@@ -114,7 +117,7 @@ mod tests {
         check("transportation", "Regional railway");
         check("food_drink", "Recipe kitchen");
         check("jobs", "Job board");
-        // Each kind of public API that a domain is asked for in has three of its own.
+        // The catalog has three services for each category of public APIs.
         for category in super::super::domain::categories() {
             assert_eq!(titles(category, 0).iter().collect::<BTreeSet<_>>().len(), SERVICES, "{category}");
         }

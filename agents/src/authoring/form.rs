@@ -1,11 +1,12 @@
-//! What a model wrote into a form: words and names are cleaned, bounded, and complained about where nothing is left.
+//! Owns the texts of a model's form: words and names are cleaned and bounded, and an empty result gives a
+//! complaint.
 
 use diorama_seeds::naming;
 use serde_json::Value as Json;
 
 use super::asking::Complaints;
 
-/// The text at a member of a form, on one line and within a length; nothing, and a complaint, where there is none.
+/// Returns the text of a member on one line, of at most `longest` characters. None adds a complaint.
 pub(crate) fn text(form: &Json, member: &str, longest: usize, wrong: &mut Complaints) -> Option<String> {
     let found = form.get(member).and_then(Json::as_str).and_then(|text| clean(text, longest));
     if found.is_none() {
@@ -14,8 +15,8 @@ pub(crate) fn text(form: &Json, member: &str, longest: usize, wrong: &mut Compla
     found
 }
 
-/// A text on one line, without marks of templates and of code; nothing where no letter or digit is left, or it is longer than
-/// people would write, or one word over and over.
+/// Cleans a text: one line, no marks of templates or code. Returns none if it has no letter or digit, is
+/// longer than `longest` characters, or repeats its words.
 pub(crate) fn clean(text: &str, longest: usize) -> Option<String> {
     let kept = |character: char| if character.is_control() { ' ' } else { character };
     let text: String = text.chars().take(4 * longest).map(kept).collect();
@@ -25,7 +26,7 @@ pub(crate) fn clean(text: &str, longest: usize) -> Option<String> {
     (sound && !repeats(&text)).then_some(text)
 }
 
-/// Whether a text goes round in circles, as weak models do: the same word three times in a row of few words.
+/// Returns true if one to three words occur three times in a row, as in the output of weak models.
 fn repeats(text: &str) -> bool {
     let words: Vec<String> = diorama_seeds::english::words(text).collect();
     (1..=3).any(|length| {
@@ -35,7 +36,7 @@ fn repeats(text: &str) -> bool {
     })
 }
 
-/// A name in a world, of a few words: `Berth booking` is `berth_booking`. Nothing, and a complaint, where there is none.
+/// Returns an identifier of a few words: `Berth booking` gives `berth_booking`. None adds a complaint.
 pub(crate) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<String> {
     let text = text(form, member, 40, wrong)?;
     let named = match text.split_once(' ') {
@@ -55,7 +56,7 @@ pub(crate) fn name(form: &Json, member: &str, wrong: &mut Complaints) -> Option<
     Some(name)
 }
 
-/// Writes what was found, for a complaint.
+/// Formats a found value for a complaint, shortened to 80 characters.
 pub(crate) fn shown(value: Option<&Json>) -> String {
     let Some(value) = value else { return "nothing".to_owned() };
     let text = value.to_string();

@@ -1,4 +1,4 @@
-//! What became of everything that was asked for and proposed, in numbers.
+//! Owns the counts of requests, proposals and results of a run.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::complaints::Complaints;
 
-/// Why a step has no result.
+/// Reasons for which a step has no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Loss {
@@ -14,55 +14,55 @@ pub enum Loss {
     NoReply,
     /// The model declined.
     Refusal,
-    /// The replies were cut short at their longest.
+    /// The replies reached their maximum length.
     Cut,
-    /// Neither JSON nor a document was found in the replies.
+    /// The replies hold neither JSON nor a document.
     NoJson,
-    /// The JSON is not of the form asked for.
+    /// The JSON does not have the requested form.
     Form,
 }
 
-/// How one step fared over a run.
+/// Counts of one step over a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StepCount {
-    /// How often it was asked.
+    /// Number of requests.
     pub asked: u64,
-    /// Of those, where the first reply went back.
+    /// Requests whose first reply went back.
     pub sent_back: u64,
-    /// Of those that went back, where the second reply was without fault.
+    /// Requests whose second reply had no fault.
     pub repaired: u64,
-    /// Replies of which only a part could be used.
+    /// Replies of which only a part was usable.
     pub in_part: u64,
-    /// Where nothing could be used, by reason.
+    /// Requests without a usable reply, by reason.
     pub lost: BTreeMap<Loss, u64>,
 }
 
-/// The way from proposals to worlds, in numbers.
+/// Counts on the way from proposals to worlds.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Funnel {
     /// Domains that the domain agent proposed.
     pub domains_proposed: u64,
-    /// Of those, domains too near to one that exists.
+    /// Proposed domains that were too near to an existing one.
     pub domains_too_near: u64,
-    /// Worlds that were begun.
+    /// Worlds that the API agent began.
     pub worlds_begun: u64,
-    /// Worlds that are written.
+    /// Worlds that were written.
     pub worlds_written: u64,
     /// Worlds that were dropped, by reason.
     pub worlds_dropped: BTreeMap<String, u64>,
-    /// APIs of the worlds as first read.
+    /// APIs in the first version of each world.
     pub apis_written: u64,
-    /// APIs that are left.
+    /// APIs in the written worlds.
     pub apis_kept: u64,
-    /// APIs taken out, by what was found.
+    /// APIs that were removed, by the finding.
     pub apis_dropped: BTreeMap<String, u64>,
     /// Findings of `world check` in the first version of each world.
     pub findings: u64,
-    /// Of those, what repair by the model mended.
+    /// Findings that the model repaired.
     pub findings_mended: u64,
-    /// Scenarios that were proposed.
+    /// Scenarios that the query agent proposed.
     pub scenarios_written: u64,
-    /// Of those, what repair by the model mended.
+    /// Scenarios that the model repaired.
     pub scenarios_mended: u64,
     /// Scenarios that were dropped, by reason.
     pub scenarios_dropped: BTreeMap<String, u64>,
@@ -72,14 +72,14 @@ pub struct Funnel {
     pub wordings_kept: u64,
     /// Wordings that were dropped, by reason.
     pub wordings_dropped: BTreeMap<String, u64>,
-    /// Calls of the smoke pass: succeeded, refused by a rule, and wrong ones that were refused.
+    /// Calls of the smoke pass: successes, refusals by a rule, and refusals of invalid calls.
     pub smoke: [u64; 3],
-    /// By step.
+    /// Counts by step.
     pub steps: BTreeMap<String, StepCount>,
 }
 
 impl Funnel {
-    /// Counts what came of a step.
+    /// Counts the result of a step.
     pub fn asked(&mut self, step: &str, turns: u32, wrong: &Complaints, lost: Option<Loss>) {
         let count = self.steps.entry(step.to_owned()).or_default();
         count.asked += 1;
@@ -91,7 +91,7 @@ impl Funnel {
         }
     }
 
-    /// Counts a world that comes to nothing.
+    /// Counts a dropped world.
     pub fn drop_world(&mut self, why: &str) {
         *self.worlds_dropped.entry(why.to_owned()).or_default() += 1;
     }

@@ -1,9 +1,10 @@
-//! Owns the cut of the guide for authors: a prompt shows the sections that its step needs, by their headings, in the words that people read.
+//! Owns the extracts of the guide for authors: a prompt has the sections that its step needs, by their
+//! headings.
 
-/// The guide for authors.
+/// Text of the guide for authors.
 pub(super) const GUIDE: &str = include_str!("../../../docs/writing-a-domain.md");
 
-/// A section of the guide.
+/// Section of the guide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     /// Resources, APIs, fields and behaviours.
@@ -12,20 +13,20 @@ pub(super) enum Section {
     Expressions,
     /// Providers and their options.
     Values,
-    /// Places, goals and steps.
+    /// Bindings, goals and steps.
     Plots,
     /// Lines and their wordings.
     Words,
-    /// The way that users and assistants talk.
+    /// Manner of speech of users and assistants.
     Speech,
-    /// Size and contents.
+    /// Size and contents of a domain.
     Domain,
-    /// The reasons for which tries do not become rows.
+    /// Reasons for which tries do not become rows.
     Findings,
 }
 
 impl Section {
-    /// The line that the section begins with.
+    /// Returns the heading line of the section.
     pub(super) const fn heading(self) -> &'static str {
         match self {
             Self::World => "## The world",
@@ -39,7 +40,8 @@ impl Section {
         }
     }
 
-    /// The section with its heading, up to the next heading of its level or above; empty where the guide has no such heading.
+    /// Returns the section with its heading, up to the next heading of its level or above. The text is
+    /// empty if the guide lacks the heading.
     fn text(self) -> String {
         let level = count_marks(self.heading());
         let (mut text, mut in_section, mut in_example) = (String::new(), false, false);
@@ -57,13 +59,13 @@ impl Section {
     }
 }
 
-/// Counts the marks of a heading: 2 of `## The world`, 0 of any other line.
+/// Counts the marks of a heading: 2 for `## The world`, 0 for any other line.
 fn count_marks(line: &str) -> usize {
     line.split_once(' ')
         .map_or(0, |(marks, _)| if marks.bytes().all(|byte| byte == b'#') { marks.len() } else { 0 })
 }
 
-/// The sections, one after the other.
+/// Joins the texts of sections.
 pub(super) fn cut(sections: &[Section]) -> String {
     let texts: Vec<String> = sections.iter().map(|section| section.text()).collect();
     texts.join("\n").trim_end().to_owned()
@@ -84,7 +86,7 @@ mod tests {
             let expect = if section == Words { vec![Words, Speech] } else { vec![section] };
             assert_eq!(inside.collect::<Vec<_>>(), expect);
         }
-        // Comments of an example end no section.
+        // A comment in an example does not end the section.
         assert!(cut(&[World]).contains("**Who may ask.**"));
         assert_eq!(cut(&[Domain, Findings]).matches("## ").count(), 2);
     }

@@ -1,4 +1,5 @@
-//! From what a model wrote to a world that runs: bounds, checks, and taking out what cannot be mended.
+//! Owns the checks of a document that a model wrote: bounds, findings, and the removal of parts that stay
+//! wrong.
 
 use diorama_engine::{Base, Smoke, smoke};
 use diorama_seeds::doc::{DomainHead, RecordsDoc, WorldDoc};
@@ -10,26 +11,26 @@ use super::domain::Domain;
 use crate::worlds::error::PipelineError;
 use crate::worlds::inspect::inspect;
 
-/// Records of a world, at most, as far as they can be counted beforehand.
+/// Maximum number of records of a world, as far as the document states it.
 const RECORDS: u64 = 2_000;
-/// Records of one resource.
+/// Maximum number of records of one resource.
 const RECORDS_EACH: u32 = 200;
-/// Resources and APIs of a world.
+/// Maximum numbers of resources and APIs of a world.
 const RESOURCES: usize = 12;
 const APIS: usize = 48;
-/// Fields of a resource and parameters of an API.
+/// Maximum number of fields of a resource and of parameters of an API.
 const FIELDS: usize = 40;
-/// APIs without which a world is not worth its name.
+/// Minimum number of APIs of a world.
 const LEAST_APIS: usize = 3;
 
-/// A document with its text and what is wrong with it.
+/// Document with its text and its findings.
 #[derive(Clone, Debug)]
 pub struct Checked {
-    /// The document.
+    /// The document itself.
     pub doc: WorldDoc,
-    /// Its text, which [`Checked::report`] gives lines of.
+    /// Text of the document. The lines in [`Checked::report`] refer to it.
     pub text: String,
-    /// What is wrong.
+    /// Findings of `world check`.
     pub report: Report,
 }
 
@@ -37,23 +38,23 @@ impl Checked {
     /// Checks a document.
     ///
     /// # Errors
-    /// When it cannot be written down, or passes its checks and cannot be run.
+    /// Returns an error if the document cannot be serialized, or passes its checks and cannot be run.
     pub fn new(doc: WorldDoc) -> Result<Self, PipelineError> {
         let text = world::to_yaml(&doc)?;
         let report = inspect(&format!("{}.yaml", doc.name), text.as_bytes(), &doc)?;
         Ok(Self { doc, text, report })
     }
 
-    /// How bad it is: errors keep a world from running.
+    /// Returns the numbers of errors and of all findings. Errors prevent a world from running.
     pub fn badness(&self) -> (usize, usize) {
         (self.report.errors(), self.report.findings.len())
     }
 }
 
-/// A document of one domain as this domain's, within the bounds of a world that a model writes.
+/// Names a document of one domain after `domain`, and checks the bounds of a world that a model writes.
 ///
 /// # Errors
-/// What makes it unfit, in a few words.
+/// Returns the reason for which the document is unfit, in a few words.
 pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc, &'static str> {
     let (mut doc, mut domains) = doc.into_domains();
     let (Some(mut only), true) = (domains.pop(), domains.is_empty()) else {
@@ -78,7 +79,7 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
         }
     }
     let head = only.domain;
-    // A model that was given a topic alone describes the domain itself.
+    // For a bare topic, the model describes the domain itself.
     let own = head.description.clone().filter(|own| domain.is_topic() && !own.trim().is_empty());
     let description = own.unwrap_or_else(|| domain.description.clone());
     doc.domain = Some(DomainHead {
@@ -99,7 +100,8 @@ pub fn bounded(doc: WorldDoc, domain: &Domain, license: &str) -> Result<WorldDoc
     Ok(doc)
 }
 
-/// Counts the records that a document asks for, at most; those made for each of another's are counted level by level.
+/// Returns the maximum number of records of a document. Records per parent record are multiplied level by
+/// level.
 fn records(doc: &WorldDoc) -> u64 {
     let own = |records: &RecordsDoc| match records {
         RecordsDoc::Count(count) => u64::from(*count),
@@ -124,27 +126,26 @@ fn records(doc: &WorldDoc) -> u64 {
     counts.into_iter().fold(0, u64::saturating_add)
 }
 
-/// A world that has been through everything.
+/// World without findings whose APIs passed the smoke pass.
 #[derive(Clone, Debug)]
 pub struct Sound {
-    /// The document.
+    /// Document of the world.
     pub doc: WorldDoc,
-    /// Its text.
+    /// Text of the document.
     pub text: String,
-    /// What came of calling its APIs.
+    /// Results of the smoke pass.
     pub smoke: Vec<Smoke>,
 }
 
-/// Takes out what has findings, one at a time and the smallest first, then what fails when called; a world of too few APIs
-/// comes to nothing.
+/// Removes the parts with findings, one at a time, then each API that fails in the smoke pass.
 ///
 /// # Errors
-/// Why it comes to nothing.
+/// Returns the reason for which no world remains: a finding, too few APIs, or a failed run.
 pub fn reduced(checked: Checked, notes: &Notes) -> Result<Sound, String> {
     let fail = |error: PipelineError| failed(&error);
     let mut checked = checked;
     let mut borne: Vec<String> = Vec::new();
-    // Each round takes something out or bears with it.
+    // Each round removes a part or accepts its finding, so that the loop ends.
     loop {
         if let Some(finding) = next(&checked.report, &borne).cloned() {
             checked = take_out(checked, &finding, &mut borne, notes).map_err(fail)?;
@@ -174,7 +175,7 @@ pub fn reduced(checked: Checked, notes: &Notes) -> Result<Sound, String> {
     }
 }
 
-/// Why a world comes to nothing that cannot be run.
+/// Returns the reason to drop a world that cannot be run.
 pub(crate) fn failed(error: &PipelineError) -> String {
     format!("cannot be run: {}", error.to_string().lines().next().unwrap_or_default())
 }
@@ -187,7 +188,7 @@ fn run_smoke_tests(doc: &WorldDoc) -> Result<Vec<Smoke>, PipelineError> {
     Ok(smoke(&*Base::new(Source::new(doc.clone())?.materialise(0)?.world)?))
 }
 
-/// The worst finding that something can be done about.
+/// Returns the first error that a removal can solve, else the first such warning.
 fn next<'r>(report: &'r Report, borne: &[String]) -> Option<&'r Finding> {
     let mut open = report.findings.iter().filter(|finding| {
         let part = part(&finding.path);
@@ -197,7 +198,7 @@ fn next<'r>(report: &'r Report, borne: &[String]) -> Option<&'r Finding> {
     open.clone().find(|finding| finding.severity == Severity::Error).or_else(|| open.next())
 }
 
-/// A part of a document that can be taken out.
+/// Part of a document that can be removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part<'p> {
     /// The phrases of an API.
@@ -243,7 +244,7 @@ fn take_out(
         Some(Part::Resource(name)) if finding.path == format!("resources.{name}") => {
             doc.resources.shift_remove(name);
             let after = Checked::new(doc)?;
-            // Others refer to it: records that nobody sees do no harm.
+            // Other parts need this resource. Its records do no harm, so it stays.
             if after.report.errors() > checked.report.errors() {
                 borne.push(finding.path.clone());
                 return Ok(checked);
@@ -258,7 +259,7 @@ fn take_out(
     Checked::new(doc)
 }
 
-/// Says what a finding is about, without the names in it and what was expected.
+/// Returns the class of a finding: its message without names and without the expectation.
 fn class(finding: &Finding) -> String {
     let found = finding.message.split([';', ',']).next().unwrap_or_default();
     let mut out = String::new();

@@ -1,4 +1,5 @@
-//! The query agent's paraphrases: more wordings for the lines of scenarios, each played and proven before it is kept.
+//! Owns the query agent's paraphrases: more wordings for the lines of scenarios, each played and proven
+//! before it is kept.
 
 use std::sync::Arc;
 
@@ -19,13 +20,13 @@ use super::{Authored, WAVE, join_in_order};
 use crate::scenarios::rehearse::{Rehearsal, rehearsal_of_words};
 use crate::worlds::error::PipelineError;
 
-/// Asks for more wordings of the lines of one scenario.
+/// Request for more wordings of one scenario's lines.
 struct WriteWordings<'a> {
     doc: &'a WorldDoc,
     scenario: &'a ScenarioDoc,
-    /// By name, the wordings that each line has.
+    /// Existing wordings, by line.
     lines: &'a Words,
-    /// Wordings to ask for of each line.
+    /// Number of wordings to ask for, per line.
     count: usize,
 }
 
@@ -74,8 +75,9 @@ impl WriteWordings<'_> {
     }
 }
 
-/// Has a model write `count` more wordings for each line of each scenario of a world. Returns those with which the scenario becomes rows,
-/// and what came of the run, whose slots are scenarios. Equal replies give equal wordings.
+/// Asks a model for `count` more wordings of each line of each scenario. Returns the wordings with which
+/// the scenario becomes rows, and the result of the run, whose slots are scenarios. Equal replies give equal
+/// wordings.
 pub async fn paraphrase(
     model: Arc<dyn ChatModel>,
     sampling: Sampling,
@@ -106,7 +108,7 @@ pub async fn paraphrase(
     (words, Authored { steps, funnel, stopped, ..Authored::default() })
 }
 
-/// Asks for wordings of a scenario, and returns those that are kept, by line.
+/// Asks for wordings of a scenario. Returns the kept ones, by line.
 async fn paraphrase_scenario(
     asker: &Asker,
     doc: &Arc<WorldDoc>,
@@ -143,12 +145,12 @@ async fn paraphrase_scenario(
     Ok(kept)
 }
 
-/// The lines of a scenario that have wordings.
+/// Returns the lines of a scenario that have wordings.
 fn worded(scenario: &mut ScenarioDoc) -> impl Iterator<Item = Line<'_>> {
     scenario.lines_mut().filter(|line| !line.wordings.is_empty())
 }
 
-/// The reason why a wording is dropped: its class, and in full.
+/// Returns the reason to drop a wording: its class, and its description.
 fn fault(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,
@@ -171,14 +173,14 @@ fn fault(
     }
 }
 
-/// Tries a scenario with this wording alone in its line.
+/// Tries a scenario with one wording as the only one of its line.
 fn try_alone(
     doc: &WorldDoc,
     scenario: &ScenarioDoc,
     (name, wording): (&str, &str),
 ) -> Result<Rehearsal, PipelineError> {
     let mut scenario = scenario.clone();
-    // Words that open a later matter are tried as the opening.
+    // A wording for a later goal is tried as the opening.
     let name = if name == "later" { "user" } else { name };
     for line in worded(&mut scenario).filter(|line| line.name == name) {
         *line.wordings = vec![wording.to_owned()];

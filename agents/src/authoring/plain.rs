@@ -1,4 +1,4 @@
-//! Plain words for a plot: enough for it to be played and proven before anybody has written what people say in it.
+//! Owns plain words for a plot, with which it can be played and proven before a model writes its words.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ pub fn strip_words(plot: &ScenarioDoc) -> ScenarioDoc {
     plot
 }
 
-/// The plot with one plain wording in each line that somebody has to say: what is asked for is named as the APIs name it, and what
-/// is found is told by its name. A question asks for the place of its name.
+/// Returns the plot with one plain wording in each required line. Requests and facts use the names of the
+/// APIs, and a question names its binding.
 #[must_use]
 pub fn add_plain_words(doc: &WorldDoc, plot: &ScenarioDoc) -> ScenarioDoc {
     let mut plot = strip_words(plot);
@@ -47,18 +47,19 @@ pub fn add_plain_words(doc: &WorldDoc, plot: &ScenarioDoc) -> ScenarioDoc {
     plot
 }
 
-/// The meaning of the names in a plot.
+/// Meanings of the names in a plot.
 struct Places<'a> {
     doc: &'a WorldDoc,
     bind: &'a IndexMap<String, PlaceDoc>,
-    /// Places that the user tells when asked.
+    /// Bindings whose values the user withholds until asked.
     withheld: &'a [String],
-    /// Names of replies, and of items of which each gets a call.
+    /// Names of replies, and of the items of lists whose items each get a call.
     replies: &'a BTreeSet<String>,
 }
 
 impl Places<'_> {
-    /// Asks for the calls of a goal, with what they need: `Finds a pilot by name. Name: {who.name}.`
+    /// Returns the request for the calls of a goal, with their arguments:
+    /// `I need what this does: finds a pilot by name. Name: {who.name}.`
     fn ask_for(&self, goal: &ScenarioGoalDoc, plot: &str) -> String {
         let calls: Vec<&ScenarioStepDoc> = goal
             .does
@@ -86,7 +87,8 @@ impl Places<'_> {
         parts.join(". ") + "."
     }
 
-    /// Returns the user's words for an argument; none where a reply gives its value, or the user is asked for it.
+    /// Returns the user's words for an argument. None means that a reply gives its value, or that the
+    /// user is asked for it.
     fn value(&self, parameter: &str, given: &Json) -> Option<String> {
         let label = capitalised(&naming::label(parameter.strip_suffix("_id").unwrap_or(parameter)));
         let Json::String(expression) = given else {
@@ -105,7 +107,7 @@ impl Places<'_> {
         is_said.then(|| format!("{label}: {{{expression}}}"))
     }
 
-    /// Tells the facts of a goal: `Fee: {found.fee}.`
+    /// Returns the final answer with the facts of a goal: `Fee: {found.fee}.`
     fn tell(&self, goal: &ScenarioGoalDoc) -> String {
         if !goal.refused.is_empty() {
             return "That is not possible.".to_owned();
@@ -132,7 +134,7 @@ impl Places<'_> {
     }
 }
 
-/// The name of a fact: `books` of `count(list.books)`, `due on` of `loan.due_on`.
+/// Returns the label of a fact: `books` of `count(list.books)`, `due on` of `loan.due_on`.
 fn name_fact(fact: &str) -> String {
     let path = fact.trim_end_matches(')').replace("[*]", "");
     let last = path.rsplit(['.', '(']).next().unwrap_or_default();

@@ -1,5 +1,5 @@
-//! The query agent's plots: conversations for a world that is written, played in plain words and proven before they are kept. The words
-//! that people say in them are asked for afterwards ([`words`](super::words)).
+//! Owns the query agent's plots: conversations for a written world, played in plain words and proven
+//! before they are kept. Their words come later ([`words`](super::words)).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,32 +21,32 @@ use crate::scenarios::rehearse::rehearsal;
 use crate::worlds::error::PipelineError;
 use crate::worlds::inspect::inspect;
 
-/// The guide to writing plots.
+/// Sections of the guide for plots.
 const GUIDE: [Section; 3] = [Section::Plots, Section::Expressions, Section::Domain];
-/// The members of a plot that hold words.
+/// Members of a plot that hold words.
 const WORDS: [&str; 5] = ["user", "say", "end", "later", "withheld"];
-/// Records of a resource that a prompt shows.
+/// Maximum number of records of a resource in a prompt.
 const SHOWN: usize = 8;
-/// Goals of a scenario, and steps of a goal.
+/// Maximum numbers of goals of a scenario and of steps of a goal.
 const GOALS: usize = 3;
 const STEPS: usize = 8;
-/// Scenarios that are asked for at a time.
+/// Maximum number of scenarios per request.
 const BATCH: usize = 6;
-/// Tries of a scenario, and how many of them have to become rows.
+/// Tries of a scenario, and the number of them that must become rows.
 const TRIES: u64 = 10;
 const ENOUGH: u64 = 8;
-/// Times that scenarios go back with what is wrong with them.
+/// Maximum number of requests to repair scenarios.
 const MENDS: u32 = 3;
 
-/// Asks for plots.
+/// Request for plots.
 pub struct WriteScenarios<'a> {
-    /// The world's document.
+    /// Text of the world's document.
     pub document: &'a str,
-    /// How many.
+    /// Number of plots to ask for.
     pub count: usize,
-    /// Those that the world has.
+    /// Plots that the world has already.
     pub earlier: &'a [ScenarioDoc],
-    /// The APIs that none of them calls.
+    /// APIs that no plot calls.
     pub uncalled: &'a [String],
 }
 
@@ -71,11 +71,11 @@ impl Step for WriteScenarios<'_> {
     }
 }
 
-/// Shows plots with what is wrong with them, and asks for them again.
+/// Request to repair plots.
 pub struct MendScenarios<'a> {
-    /// The world's document.
+    /// Text of the world's document.
     pub document: &'a str,
-    /// The scenarios, each with what is wrong.
+    /// Plots, each with its faults.
     pub faulty: &'a [(ScenarioDoc, Vec<String>)],
 }
 
@@ -100,7 +100,8 @@ impl Step for MendScenarios<'_> {
     }
 }
 
-/// The JSON Schema of a reply: a list of what the world format calls a scenario, without words.
+/// Returns the JSON Schema of a reply: a list of at most `most` scenarios of the world format, without
+/// words.
 fn schema(most: usize) -> Json {
     const SCENARIO: &str = "ScenarioDoc";
     let format = check::json_schema();
@@ -124,7 +125,7 @@ fn schema(most: usize) -> Json {
     json!({ "type": "object", "required": ["scenarios"], "properties": { "scenarios": list }, "$defs": parts })
 }
 
-/// The parts that a schema refers to.
+/// Adds the names of the definitions to which a schema refers.
 fn named_in(schema: &Json, names: &mut Vec<String>) {
     match schema {
         Json::Object(members) => {
@@ -159,7 +160,7 @@ fn read(reply: &str, most: usize, wrong: &mut Complaints) -> Option<Vec<Scenario
     (!scenarios.is_empty()).then_some(scenarios)
 }
 
-/// Says what makes a scenario more than a small one.
+/// Returns a complaint if a scenario has too many goals or steps, or no goal.
 fn find_excess(scenario: &ScenarioDoc) -> Option<String> {
     let (goals, steps) =
         (scenario.goals.len(), scenario.goals.iter().map(|goal| goal.does.len()).max().unwrap_or(0));
@@ -169,17 +170,17 @@ fn find_excess(scenario: &ScenarioDoc) -> Option<String> {
     (steps > STEPS).then(|| format!("found {steps} steps in a goal, expected {STEPS} at most"))
 }
 
-/// Has the model write plots for a world, a batch at a time, and the words of those that become rows. A batch sees the ones before and the
-/// APIs that none of them calls; what is wrong goes back a few times.
+/// Asks the model for plots of a world, a batch at a time, and for the words of those that become rows.
+/// Each batch sees the plots so far and the APIs without a call. Faulty plots go back a few times.
 ///
 /// # Errors
-/// When the model cannot be asked.
+/// Returns an error if the model cannot be asked.
 pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<(ScenarioDoc, Words)>, Stop> {
     let document = brief(&sound.doc);
     let document = document.as_deref().unwrap_or(&sound.text);
     let doc = Arc::new(sound.doc.clone());
     let mut kept: Vec<ScenarioDoc> = Vec::new();
-    // As many batches as would do if each kept half.
+    // If half of the plots of each batch are kept, these batches suffice.
     for number in 0..(2 * count.div_ceil(BATCH)) as u32 {
         let wanted = (count - kept.len()).min(BATCH);
         if wanted == 0 {
@@ -201,7 +202,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<(Sc
             let names: BTreeSet<String> = faulty.iter().map(|(scenario, _)| scenario.name.clone()).collect();
             let mended: Vec<ScenarioDoc> =
                 mended.into_iter().filter(|scenario| names.contains(&scenario.name)).collect();
-            // Scenarios that did not come back stay as faulty as they were.
+            // A scenario that the reply lacks stays faulty.
             faulty.retain(|(scenario, _)| mended.iter().all(|other| other.name != scenario.name));
             let before = kept.len();
             sort(&doc, mended, &mut kept, &mut faulty).await?;
@@ -228,7 +229,7 @@ pub async fn write(asker: &Asker, sound: &Sound, count: usize) -> Result<Vec<(Sc
     Ok(worded)
 }
 
-/// The document as a prompt shows it: of long lists of records the first ones.
+/// Returns the text of a document for a prompt: each list of records keeps its first ones only.
 fn brief(doc: &WorldDoc) -> Option<String> {
     let mut doc = doc.clone();
     let mut cut = Vec::new();
@@ -243,14 +244,15 @@ fn brief(doc: &WorldDoc) -> Option<String> {
     Some(world::to_yaml(&doc).ok()? + &cut.concat())
 }
 
-/// The class of what is wrong first with a scenario: `does not pass`, `cannot be played`, `finding of world check`.
+/// Returns the class of a scenario's first fault: `does not pass`, `cannot be played`,
+/// `finding of world check`.
 fn class(wrong: &[String]) -> String {
     let first = wrong.first().map_or("", String::as_str);
     let first = first.split_once(" tries: ").map_or(first, |(_, what)| what);
     first.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// Lists the APIs that no scenario calls, but for those that sign users in, which the program does.
+/// Returns the APIs that no scenario calls, without those for sign-in, which the program calls itself.
 fn list_uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
     let called: BTreeSet<&str> =
         scenarios.iter().flat_map(ScenarioDoc::calls).filter_map(|call| call.call.as_deref()).collect();
@@ -258,7 +260,7 @@ fn list_uncalled(doc: &WorldDoc, scenarios: &[ScenarioDoc]) -> Vec<String> {
     asked.map(|api| api.name.as_str()).filter(|name| !called.contains(name)).map(str::to_owned).collect()
 }
 
-/// Sorts scenarios into those that become rows and those with something wrong, each looked at by itself.
+/// Tries each scenario by itself, and sorts it into those that become rows and those with faults.
 async fn sort(
     doc: &Arc<WorldDoc>,
     scenarios: Vec<ScenarioDoc>,
@@ -280,7 +282,8 @@ async fn sort(
     Ok(())
 }
 
-/// Finds the faults of a plot in plain words: the findings of `world check`, else the reasons why too few tries become rows.
+/// Returns the faults of a plot in plain words: findings of `world check`, else the reasons for too few
+/// rows.
 fn find_faults(doc: &WorldDoc, plot: &ScenarioDoc) -> Result<Vec<String>, PipelineError> {
     let doc = WorldDoc { scenarios: vec![add_plain_words(doc, plot)], ..doc.clone() };
     let report = inspect(&doc.name, world::to_yaml(&doc)?.as_bytes(), &doc)?;

@@ -1,4 +1,5 @@
-//! The authors with a scripted model: what is sent, what becomes of good replies and of bad ones.
+//! Owns the tests of the authors with a scripted model: their requests, and their results for good and
+//! bad replies.
 
 use std::sync::Arc;
 
@@ -39,12 +40,12 @@ fn domain(name: &str, description: &str) -> Domain {
     Domain { name: name.to_owned(), title, description: description.to_owned(), sector: "other".to_owned() }
 }
 
-/// The document without what is wrong with it.
+/// Returns the document without its fault.
 fn mended() -> String {
     WORLD.replace("record.state", "record.status")
 }
 
-/// Returns the reply to a step of a model that does as asked.
+/// Returns the reply of a flawless model to a step.
 fn sound(request: &ChatRequest) -> ChatReply {
     let fenced = |text: &str| ChatReply::text(format!("Here it is:\n```yaml\n{text}```"));
     let world = mended();
@@ -63,7 +64,7 @@ fn sound(request: &ChatRequest) -> ChatReply {
         }
         ("api", 0) if asks_for_resources(request) => fenced(resources),
         ("api", 0) => fenced(&world),
-        // The second time the same APIs come again.
+        // The second reply with APIs repeats the first.
         ("api", _) => fenced(apis),
         (step, _) => panic!("nothing is said to {step}"),
     }
@@ -86,7 +87,7 @@ fn text(message: &Message) -> &str {
     }
 }
 
-/// The last thing that was said to the model at each step of a step.
+/// Returns the last message of each request of a step.
 fn heard(model: &ScriptedModel, step: &str) -> Vec<String> {
     let sent = model.sent().into_iter().filter(|request| request.origin.step == step);
     sent.map(|request| text(request.messages.last().unwrap()).to_owned()).collect()
@@ -123,7 +124,7 @@ async fn a_world_is_written_whole_or_in_parts_and_the_same_replies_give_the_same
 async fn a_domain_is_told_what_exists_and_refused_when_it_is_too_near() {
     let model = Arc::new(ScriptedModel::new(|request, _| Ok(sound(request))));
     let authored = author(model.clone(), Settings { topic: None, ..settings(5) }).await;
-    // Four names are all that this model knows.
+    // This model knows only four names.
     let names: Vec<&str> = authored.worlds.iter().map(|world| world.name.as_str()).collect();
     assert_eq!(names, ["harbour_pilots", "kite_school", "seed_exchange", "tower_crane_hire"]);
     let funnel = &authored.funnel;
@@ -273,7 +274,7 @@ async fn wordings_are_kept_that_are_new_and_become_rows() {
         assert!(system.contains(&format!("`{name}`")), "{name}: {system}");
     }
 
-    // The file is read beside the world.
+    // The file is read together with the world.
     let text = diorama_seeds::world::beside_to_yaml("w", &found).unwrap();
     let mut doc = of_world();
     diorama_seeds::world::add_words(&mut doc, "w.words.yaml", text.as_bytes()).unwrap();
@@ -305,7 +306,7 @@ fn a_world_that_would_grow_without_limit_is_refused_before_it_is_made() {
     check(&format!("{each}\n    records: 100"), Err("too many records"));
 }
 
-/// Names, values and whole replies such as no person would write.
+/// Makes names, values and whole replies that no person would write.
 fn odd() -> impl Strategy<Value = String> {
     prop_oneof![
         Just("name".to_owned()),

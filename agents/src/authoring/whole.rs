@@ -1,4 +1,4 @@
-//! The API agent and its repair: whole documents, parts and sections of them, in the world format.
+//! Owns the API agent and its repair: whole documents, parts and sections of them, in the world format.
 
 use diorama_seeds::doc::{ApiDoc, ResourceDoc, WorldDoc};
 use diorama_seeds::world::{self, Report};
@@ -11,16 +11,16 @@ use super::domain::Domain;
 use super::form;
 use super::guide::{self, Section};
 
-/// The guide to writing worlds.
+/// Sections of the guide for worlds.
 const GUIDE: [Section; 4] = [Section::World, Section::Expressions, Section::Values, Section::Domain];
 
-/// The longest document that is read, in bytes.
+/// Maximum length of a document, in bytes.
 const LONGEST: usize = 200_000;
 
-/// The part of a world that a request asks for.
+/// Part of a world that a request asks for.
 #[derive(Clone, Copy)]
 pub enum Part<'a> {
-    /// All of it.
+    /// The whole world.
     Whole,
     /// The domain and its resources.
     Resources,
@@ -28,20 +28,20 @@ pub enum Part<'a> {
     Apis(&'a WorldDoc),
 }
 
-/// APIs that are asked for at a time.
+/// Maximum number of APIs per request for more APIs.
 pub const APIS_AT_A_TIME: usize = 4;
 
-/// Asks for a world document, or a part of one.
+/// Request for a world document, or for a part of one.
 pub struct WriteWorld<'a> {
-    /// The domain.
+    /// Domain of the world.
     pub domain: &'a Domain,
-    /// Services with a few of their APIs, as examples.
+    /// Services with some of their APIs, as examples.
     pub examples: &'a [String],
-    /// The part.
+    /// Part that the request asks for.
     pub part: Part<'a>,
 }
 
-/// A reply with APIs alone.
+/// Reply with APIs alone.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ApisDoc {
@@ -104,12 +104,12 @@ impl Step for WriteWorld<'_> {
     }
 }
 
-/// The document of a reply: what stands in its longest code fence, else from `world: 1` on.
+/// Returns the document of a reply: the longest code block, else the text from `world: 1` on.
 fn document(reply: &str) -> &str {
     let mut parts = reply.split("```").skip(1).step_by(2);
     let fenced = parts.by_ref().max_by_key(|part| part.len());
     if let Some(part) = fenced {
-        // The language stands on the line of the fence.
+        // The line of the fence may name the language.
         let (info, rest) = part.split_once('\n').unwrap_or(("", part));
         return if info.contains(':') { part } else { rest };
     }
@@ -123,22 +123,22 @@ pub(crate) fn said(finding: &world::Finding) -> String {
     format!("{line}{place}{}; {}", finding.message, finding.fix)
 }
 
-/// Sections of a world that take the place of those of the same name.
+/// Sections of a world that replace those of the same name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Edits {
     /// Resources by name.
     pub resources: IndexMap<String, ResourceDoc>,
-    /// APIs.
+    /// APIs with their names.
     pub apis: Vec<ApiDoc>,
 }
 
-/// Shows a world with what is wrong with it, and asks for the sections that mend it.
+/// Request to repair the sections of a world that have findings.
 pub struct Repair<'a> {
-    /// The document of one domain.
+    /// Document of one domain.
     pub doc: &'a WorldDoc,
-    /// Its text.
+    /// Text of the document.
     pub text: &'a str,
-    /// What is wrong.
+    /// Findings in the document.
     pub report: &'a Report,
 }
 
@@ -147,14 +147,15 @@ impl Step for Repair<'_> {
     const NAME: &'static str = "api_mend";
 
     fn input(&self) -> Json {
-        /// Findings that one turn can deal with.
+        /// Maximum number of findings per request.
         const MOST: usize = 20;
         let lines = self.text.lines().enumerate().map(|(at, line)| format!("{:>4} {line}\n", at + 1));
         let findings: Vec<String> = self.report.findings.iter().take(MOST).map(said).collect();
         json!({ "document": lines.collect::<String>(), "findings": findings })
     }
 
-    /// None: servers that hold a model to a schema take an object without properties for an empty one.
+    /// Returns none, because servers that enforce a schema take an object without properties for an empty
+    /// one.
     fn schema(&self) -> Option<Json> {
         None
     }
@@ -196,7 +197,7 @@ impl Step for Repair<'_> {
 }
 
 impl Edits {
-    /// The document with the sections in place.
+    /// Returns the document with the sections replaced.
     #[must_use]
     pub fn applied(self, doc: &WorldDoc) -> WorldDoc {
         let mut doc = doc.clone();

@@ -1,4 +1,5 @@
-//! The query agent's words: what people say in a plot that becomes rows, written with a sample of those rows in sight.
+//! Owns the query agent's words: a model words a plot that becomes rows, with a sample of those rows in
+//! the prompt.
 
 use std::sync::Arc;
 
@@ -20,39 +21,39 @@ use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
 use crate::worlds::world::WorldTemplate;
 
-/// Rows that a prompt shows.
+/// Maximum number of rows in a prompt.
 const SHOWN: usize = 2;
-/// Worlds that are tried for a row to show.
+/// Maximum number of worlds to try for sample rows.
 const MOST_WORLDS: u64 = 10;
-/// Times that words go back with what is wrong with them.
+/// Maximum number of requests to repair words.
 const MENDS: u32 = 2;
-/// Wordings of a line, at most.
+/// Maximum number of wordings of a line.
 const WORDINGS: usize = 12;
 
-/// Asks for the words of a plot.
+/// Request for the words of a plot.
 struct WriteWords<'a> {
-    /// The plot without words.
+    /// Plot without words.
     plot: &'a ScenarioDoc,
-    /// The description of the service.
+    /// Description of the service.
     about: &'a str,
-    /// The lines that somebody says, those that may be left out last.
+    /// Names of the spoken lines, optional ones last.
     lines: &'a Lines,
     /// Rows of the plot in plain words.
     rows: &'a [String],
-    /// The words that the model wrote before, and what is wrong with them.
+    /// Words of the previous reply with their faults.
     before: Option<(&'a Words, &'a [String])>,
 }
 
-/// The lines of a plot, by name.
+/// Lines of a plot, by name.
 #[derive(Default)]
 struct Lines {
     needed: Vec<String>,
-    /// Lines that may be left out.
+    /// Lines that a plot may lack.
     optional: Vec<String>,
 }
 
 impl Lines {
-    /// The names of all lines.
+    /// Returns the names of all lines.
     fn names(&self) -> impl Iterator<Item = &String> {
         self.needed.iter().chain(&self.optional)
     }
@@ -107,11 +108,11 @@ impl Step for WriteWords<'_> {
     }
 }
 
-/// Has the model write the words of a plot, with rows of it in plain words in the prompt. Returns the wordings with which it becomes
-/// rows, by line; none where some line has no such wording.
+/// Asks the model for the words of a plot, with rows in plain words in the prompt. Returns the wordings with
+/// which it becomes rows, by line. None means that the first wordings of every reply gave too few rows.
 ///
 /// # Errors
-/// When the model cannot be asked.
+/// Returns an error if the model cannot be asked.
 pub async fn write_words(
     asker: &Asker,
     doc: &Arc<WorldDoc>,
@@ -155,7 +156,7 @@ pub async fn write_words(
     Ok(None)
 }
 
-/// Puts words in place of the plain ones.
+/// Replaces the plain words of a plot by other words.
 fn put_words(plain: &ScenarioDoc, words: &Words) -> ScenarioDoc {
     let mut worded = plain.clone();
     for line in worded.lines_mut() {
@@ -164,7 +165,8 @@ fn put_words(plain: &ScenarioDoc, words: &Words) -> ScenarioDoc {
     worded
 }
 
-/// The lines that plain words were written for; besides, how the plot is opened later, and what is said with a call.
+/// Returns the lines of a plot. A line with plain words is required; the opening of a later goal and
+/// words beside a call are optional.
 fn list_lines(plain: &ScenarioDoc) -> Lines {
     let mut lines = Lines::default();
     for line in plain.clone().lines_mut() {
@@ -173,7 +175,7 @@ fn list_lines(plain: &ScenarioDoc) -> Lines {
     lines
 }
 
-/// Plays a plot in a few worlds, and writes down the rows that it becomes.
+/// Plays a plot in several worlds, and describes the rows that it becomes.
 fn sample_rows(doc: &WorldDoc, plain: ScenarioDoc) -> Result<Vec<String>, PipelineError> {
     let doc = WorldDoc { scenarios: vec![plain], ..doc.clone() };
     let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
@@ -191,10 +193,11 @@ fn sample_rows(doc: &WorldDoc, plain: ScenarioDoc) -> Result<Vec<String>, Pipeli
     Ok(rows)
 }
 
-/// Tries the first wordings of all lines together, then each other one in its line. Returns those that become rows.
+/// Tries the first wordings of all lines together, then each other wording in its line. Returns those
+/// that become rows.
 ///
 /// # Errors
-/// The reasons why the first wordings become too few rows.
+/// Returns the reasons for which the first wordings give too few rows.
 fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Words, Vec<String>> {
     let mut firsts: Words =
         written.iter().map(|(name, texts)| (name.clone(), texts.iter().take(1).cloned().collect())).collect();
@@ -202,7 +205,7 @@ fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Wor
     try_one(doc, put_words(plain, &firsts))?;
     let mut kept = Words::new();
     for (name, texts) in written {
-        // Words that open a later matter are tried as the opening.
+        // A wording for a later goal is tried as the opening.
         let line = if name == "later" { "user" } else { name };
         let passes = |text: &&String| {
             if firsts.get(name).is_some_and(|first| first.contains(text)) {
@@ -218,10 +221,10 @@ fn try_words(doc: &WorldDoc, plain: &ScenarioDoc, written: &Words) -> Result<Wor
     Ok(kept)
 }
 
-/// Plays a scenario in a few worlds.
+/// Plays a scenario in several worlds.
 ///
 /// # Errors
-/// The reasons why too few tries become rows.
+/// Returns the reasons for which too few tries become rows.
 fn try_one(doc: &WorldDoc, scenario: ScenarioDoc) -> Result<(), Vec<String>> {
     let tried = rehearsal_of_words(&WorldDoc { scenarios: vec![scenario], ..doc.clone() }, TRIES);
     let wrong = tried.map_err(|error| vec![failed(&error)])?.list_reasons(ENOUGH);

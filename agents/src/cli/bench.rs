@@ -1,4 +1,4 @@
-//! `diorama bench`
+//! Owns the command `diorama bench`.
 
 mod api_bank;
 mod restbench;
@@ -79,7 +79,7 @@ pub struct AgentArgs {
 }
 
 impl AgentArgs {
-    /// Has each agent work on the cases of a benchmark, several at a time, beside a bar.
+    /// Runs each agent on the cases of a benchmark, several at a time, with a progress bar.
     fn run<B>(
         &self,
         benchmark: &Arc<B>,

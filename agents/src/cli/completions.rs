@@ -1,4 +1,4 @@
-//! `diorama completions`
+//! Owns the command `diorama completions`.
 
 use clap::Args;
 use clap_complete::Shell;

@@ -1,4 +1,4 @@
-//! `diorama dataset`
+//! Owns the command `diorama dataset`.
 
 mod export;
 mod merge;

@@ -1,4 +1,4 @@
-//! Documents of folders: which files they are, what they are called, and the hidden command that reads one.
+//! Owns the documents of folders: their search, their names, and the hidden command that reads one.
 
 pub mod find;
 pub mod names;
@@ -10,10 +10,10 @@ use super::error::CliError;
 use super::{Done, Streams};
 use crate::isolation::worker;
 
-/// Answers the request about a document that stands on stdin.
+/// Answers the request about a document on stdin.
 ///
 /// # Errors
-/// When the request cannot be read, or is none.
+/// Returns an error if stdin cannot be read, or if it holds no request.
 pub(super) fn answer(streams: &mut Streams<'_>) -> Result<Done, CliError> {
     let mut request = Vec::new();
     std::io::stdin().lock().read_to_end(&mut request)?;

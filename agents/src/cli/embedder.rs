@@ -1,4 +1,4 @@
-//! The embedder that a command line asks for.
+//! Owns the choice of the embedder on the command line.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,10 +24,10 @@ pub struct EmbedderArguments {
 }
 
 impl EmbedderArguments {
-    /// The embedder: the one in the program unless another is named.
+    /// Returns the named embedder, or the one in the program.
     ///
     /// # Errors
-    /// When the model or its runtime cannot be loaded.
+    /// Returns an error if the model or its runtime cannot be loaded.
     pub fn embedder(&self) -> Result<Arc<dyn Embedder>, CliError> {
         match self.full()? {
             Some(full) => Ok(full),
@@ -35,10 +35,10 @@ impl EmbedderArguments {
         }
     }
 
-    /// The full-size embedder, where one is named.
+    /// Returns the full-size embedder, if one is named.
     ///
     /// # Errors
-    /// As [`EmbedderArguments::embedder`].
+    /// Returns the errors of [`EmbedderArguments::embedder`].
     pub fn full(&self) -> Result<Option<Arc<dyn Embedder>>, CliError> {
         self.model.as_deref().map(|model| self.load(model)).transpose()
     }

@@ -1,4 +1,4 @@
-//! Errors of commands, and what they exit with.
+//! Owns the errors of commands, and their exit codes.
 
 use std::path::PathBuf;
 
@@ -20,127 +20,127 @@ use crate::evaluation::stored::StoredError;
 use crate::traces::TraceError;
 use crate::worlds::error::PipelineError;
 
-/// Why a command failed.
+/// Reasons for which a command failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Arguments that do not go together.
+    /// The arguments do not fit together.
     #[error("{0}")]
     Usage(String),
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// Output that cannot be written.
+    /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] std::io::Error),
-    /// A document that is wrong.
+    /// A document has findings.
     #[error("{0}")]
     Document(#[from] Report),
-    /// A benchmark world asked for as training material.
+    /// The user asked for a benchmark's world as training material.
     #[error(
         "{0} stands for a public benchmark: rows made in it would leak into training; give --allow-benchmark to make them all the same"
     )]
     Benchmark(String),
-    /// A dataset that cannot be written.
+    /// A dataset cannot be written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// Metadata that cannot be used.
+    /// The metadata cannot be used.
     #[error(transparent)]
     Metadata(#[from] MetadataError),
-    /// A place that cannot be opened.
+    /// A location cannot be opened.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// Shards that do not make a dataset.
+    /// The shards do not form a dataset.
     #[error(transparent)]
     Merge(#[from] MergeError),
-    /// A layout that cannot be made.
+    /// The layout of a dataset is invalid.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// A file that holds no candidate, or one that cannot be held against a world.
+    /// A file holds no candidate, or one that does not fit its world.
     #[error("{}: {what}", file.display())]
     Candidate {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// A message that names the value found and the value expected.
+        /// Message with the value found and the value expected.
         what: String,
     },
-    /// Rows that cannot be read.
+    /// Rows cannot be read.
     #[error(transparent)]
     Rows(#[from] ReadError),
-    /// A dataset that cannot be measured.
+    /// A dataset cannot be measured.
     #[error(transparent)]
     Stats(#[from] diorama_output::stats::StatsError<Report>),
-    /// Rows that cannot be exported.
+    /// Rows cannot be exported.
     #[error(transparent)]
     Export(#[from] diorama_output::export::ExportError),
-    /// A row that cannot be used.
+    /// A row cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
-    /// Traces that no rows can be made of.
+    /// Traces give no rows.
     #[error(transparent)]
     Traces(#[from] TraceError),
-    /// A batch that cannot be made.
+    /// A batch cannot be made.
     #[error(transparent)]
     Pipeline(#[from] PipelineError),
-    /// A run with a model that ended before its time.
+    /// A run with a model ended early.
     #[error(transparent)]
     Model(#[from] crate::models::run::RunError),
-    /// A server that cannot start.
+    /// A server cannot start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// An address that cannot be listened on.
+    /// The server cannot listen on an address.
     #[error("{}", describe_listen_error(host, *port, source))]
     Listen {
-        /// The host.
+        /// Host of the address.
         host: String,
-        /// The port.
+        /// Port of the address.
         port: u16,
-        /// Why.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// APIs that cannot be searched.
+    /// APIs cannot be searched.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// A benchmark that others made, and that cannot be used.
+    /// A public benchmark cannot be used.
     #[error(transparent)]
     Others(#[from] BenchmarkError),
-    /// A run that cannot be stored, or gone on with.
+    /// A run cannot be stored or resumed.
     #[error(transparent)]
     Stored(#[from] StoredError),
-    /// A server of sessions that cannot be used.
+    /// A session server cannot be used.
     #[error("--server: {0}")]
     Server(crate::evaluation::environment::EnvironmentError),
-    /// Threads that cannot be started.
+    /// Threads cannot be started.
     #[error("cannot start so many threads: {0}; give fewer with --threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-    /// A thread that ended before its time.
+    /// A thread panicked.
     #[error("a thread ended before its work was done")]
     Worker,
-    /// A process of a document that somebody ended.
+    /// A signal from outside ended the process of a document.
     #[error(
         "the process of {document} was ended from outside: {reason}; run the same command again with --resume"
     )]
     Ended {
-        /// The document.
+        /// Label of the document.
         document: String,
-        /// What ended it.
+        /// Reason of the end.
         reason: String,
     },
-    /// A dataset whose tasks may not be those that were proven.
+    /// A file of the dataset changed, so that its tasks may differ from the proven ones.
     #[error(
         "{file} is not the file that the manifest names ({what}); restore it from a copy, or generate the dataset again"
     )]
     Changed {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The difference.
+        /// Difference to the manifest.
         what: String,
     },
-    /// Anything that has no rows to work on.
+    /// The command found no rows or nothing else to work on.
     #[error("{0}")]
     Empty(String),
 }
@@ -157,7 +157,7 @@ impl From<RunError> for CliError {
 }
 
 impl CliError {
-    /// The exit code: 2 for what the user can mend on the command line, 1 for the rest.
+    /// Returns the exit code: 2 if the user can correct the command line, else 1.
     pub const fn exit_code(&self) -> u8 {
         match self {
             Self::Start(StartError::Sessions(OpenError::State(_))) => 1,

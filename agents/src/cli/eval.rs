@@ -1,4 +1,4 @@
-//! `diorama eval`
+//! Owns the command `diorama eval`.
 
 mod compare;
 mod export_html;
@@ -42,7 +42,7 @@ use crate::evaluation::run::{self, Outcome, Plan};
 use crate::evaluation::stored::{Mode, RunFolder};
 use crate::evaluation::transcribed::{Answers, Transcriber};
 
-/// How long the model's server may take to accept a connection before the run.
+/// Maximum time for the model's server to accept a connection before the run.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const USAGE: &str = "diorama eval [run] DATASET --agent NAME [OPTIONS]\n       diorama eval compare RUN RUN...\n       diorama eval regrade FILE --tasks DATASET\n       diorama eval show RUN... [--tasks DATASET]\n       diorama eval export-html RUN... --out DIR [--tasks DATASET]";
 
@@ -162,7 +162,7 @@ pub struct RunArgs {
     pub model: ModelArgs,
 }
 
-/// The bar of a run: tasks, the share that is solved, and what the model has taken.
+/// Progress bar of a run: tasks, the share of solved ones, and the spending of the model.
 struct Progress {
     bar: ProgressBar,
     run_budget: Option<Arc<RunBudget>>,
@@ -280,7 +280,7 @@ impl RunArgs {
         })
     }
 
-    /// The options that episodes depend on: a run is gone on with only where these are the same.
+    /// Returns the options on which episodes depend. A run can be resumed only with the same ones.
     fn options(&self, agent: AgentName, dataset: &Folder) -> Result<Map<String, Json>, CliError> {
         let budget = self.budget(agent);
         let answers: Answers = self.answers.answers;
@@ -312,7 +312,7 @@ impl RunArgs {
         Ok(options.as_object().cloned().unwrap_or_default())
     }
 
-    /// Writes the report to the run's folder, and as a page where it is asked for.
+    /// Writes the report to the run's folder, and as a page if the user asked for one.
     fn write(&self, report: &Report) -> Result<(), CliError> {
         let unwritten = |error: serde_json::Error| CliError::Output(error.into());
         let json = serde_json::to_value(report).map_err(unwritten)?;
@@ -327,7 +327,7 @@ impl RunArgs {
         self.html.as_deref().map_or(Ok(()), |file| Ok(std::fs::write(file, html()?)?))
     }
 
-    /// The budget of an episode.
+    /// Returns the budget of an episode.
     fn budget(&self, agent: AgentName) -> Budget {
         let usual = if agent.asks_model() { Budget::WITH_MODEL } else { Budget::USUAL };
         Budget {
@@ -346,7 +346,8 @@ fn hash_dataset(dataset: &Folder) -> Result<String, CliError> {
     Ok(blake3::hash(&files).to_hex().to_string())
 }
 
-/// Notes that nothing listens at a URL. Requests are tried again for a while, unless there are no retries, so that the run goes on.
+/// Notes that no server listens at a URL. The run continues, because requests are usually retried for a
+/// while.
 fn note_if_silent(url: &str, retries: u32, streams: &mut Streams<'_>) {
     let found =
         reqwest::Url::parse(url).ok().and_then(|url| url.socket_addrs(|| None).ok()).unwrap_or_default();
@@ -356,14 +357,14 @@ fn note_if_silent(url: &str, retries: u32, streams: &mut Streams<'_>) {
     }
 }
 
-/// Connects to a server of sessions that lets the admin in.
+/// Connects to a session server as its admin.
 fn connect_server(url: &str, token: Option<String>) -> Result<Arc<SessionServer>, CliError> {
     let server = || SessionServer::new(url, token.clone()).map_err(CliError::Server);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     if runtime.block_on(server()?.tasks()).map_err(CliError::Server)? == 0 {
         return Err(CliError::Empty(format!("--server: {url} serves no tasks; start it with --tasks")));
     }
-    // Connections belong to the runtime that they were made in, so those of the run are its own.
+    // Connections belong to their runtime, so that the run makes its own.
     server().map(Arc::new)
 }
 
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn a_control_token_needs_no_server() {
-        // A token in the environment is to clap as one on the command line.
+        // clap treats a token in the environment like one on the command line.
         let line = ["diorama", "eval", "run", "--agent", "oracle", "dataset", "--control-token", "secret"];
         assert!(Arguments::try_parse_from(line).is_ok());
     }

@@ -1,8 +1,8 @@
-//! Examples of command lines, at the end of each command's help.
+//! Owns the examples of command lines at the end of each command's help.
 
 use clap::Command;
 
-/// The examples of each command, by its path below `diorama`.
+/// Examples of each command, by its path below `diorama`.
 const EXAMPLES: [(&str, &[&str]); 31] = [
     (
         "generate",
@@ -89,7 +89,7 @@ const EXAMPLES: [(&str, &[&str]); 31] = [
     ("eval", &["diorama eval dataset --agent oracle", "diorama eval compare run-a run-b"]),
 ];
 
-/// Adds to each command the examples of it.
+/// Adds the examples to the help of each command.
 pub(super) fn add_examples(command: Command) -> Command {
     add_below(command, "")
 }
@@ -109,7 +109,7 @@ fn add_below(command: Command, above: &str) -> Command {
 mod tests {
     use super::*;
 
-    /// The paths of the commands that have none below them.
+    /// Returns the paths of the commands without subcommands.
     fn leaves(command: &Command, above: &str) -> Vec<String> {
         let below = command.get_subcommands().filter(|command| !command.is_hide_set());
         let paths = below.flat_map(|command| {

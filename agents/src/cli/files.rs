@@ -1,4 +1,4 @@
-//! Files and datasets named on the command line.
+//! Owns the access to files and datasets on the command line.
 
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -8,13 +8,13 @@ use diorama_output::storage::{Location, Storage};
 
 use super::error::CliError;
 
-/// Bytes of a file that is read whole, at most.
+/// Maximum length of a file that is read as a whole, in bytes.
 const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// Reads a file.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the file cannot be read, or is too long.
 pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
     let read = || {
         let mut bytes = Vec::new();
@@ -29,10 +29,10 @@ pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>, CliError> {
     read().map_err(|source| CliError::Read { path: path.to_owned(), source })
 }
 
-/// Opens a place for a dataset. Settings and credentials of object stores come from the environment.
+/// Opens a location for a dataset. Settings and credentials of object stores come from the environment.
 ///
 /// # Errors
-/// When a setting is wrong.
+/// Returns an error if a setting is invalid.
 pub(crate) fn open_storage(location: &Location) -> Result<Storage, CliError> {
     let text = |(key, value): (std::ffi::OsString, std::ffi::OsString)| {
         Some((key.into_string().ok()?, value.into_string().ok()?))
@@ -43,7 +43,7 @@ pub(crate) fn open_storage(location: &Location) -> Result<Storage, CliError> {
 /// Opens a finished dataset.
 ///
 /// # Errors
-/// When it has no readable manifest.
+/// Returns an error if the location has no readable manifest.
 pub(crate) fn open_dataset(location: &Location) -> Result<Folder, CliError> {
     let named = location.to_string();
     if !named.contains("://") && !Path::new(&named).is_dir() {

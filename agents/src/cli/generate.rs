@@ -1,4 +1,4 @@
-//! `diorama generate`
+//! Owns the command `diorama generate`.
 
 mod closing;
 mod folder;
@@ -200,7 +200,7 @@ impl Generate {
             bar.finish_and_clear();
             let summary = writer.finish()?;
             self.report((&recipe, &summary), None, &refused, started.elapsed().as_secs_f64(), streams)?;
-            // The program ends here: nothing is won by taking its worlds apart.
+            // The program ends after this, and freeing the worlds would only take time.
             std::mem::forget(recipe);
             return Ok(Done::Met);
         };
@@ -212,12 +212,12 @@ impl Generate {
         Ok(Done::Met)
     }
 
-    /// The shares of conversations that are asked for, by tag.
+    /// Returns the requested shares of conversations, by tag.
     fn shares(&self) -> Shares {
         self.tags.iter().cloned().collect()
     }
 
-    /// The abilities asked for; none if all are.
+    /// Returns the requested abilities. An empty list means all.
     fn abilities(&self) -> Vec<Ability> {
         let mut abilities = self.ability.clone();
         abilities.sort_unstable();
@@ -233,7 +233,7 @@ impl Generate {
         seconds: f64,
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {
-        // The world templates of all batches, also of those that other shards or an earlier run made.
+        // The templates include those of batches that other shards or an earlier run made.
         let batches = (0..self.dialogues.div_ceil(u64::from(ROWS_PER_BATCH))).map(|index| {
             let batch = Batch { index, split: recipe.split_of(index), row_indexes: 0..0 };
             recipe.world_template(&batch)

@@ -1,4 +1,4 @@
-//! Worlds named on the command line: files, folders of files, OpenAPI documents, or the catalog.
+//! Owns the worlds on the command line: files, folders of files, OpenAPI documents, and the catalog.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -30,15 +30,16 @@ pub struct Sources {
 }
 
 impl Sources {
-    /// Returns true if no input was named.
+    /// Returns true if the command line names no input.
     pub const fn is_empty(&self) -> bool {
         self.named.is_empty() && self.inputs.is_empty()
     }
 
-    /// Returns the worlds and documents that were named, by position and by options, told apart by how they begin.
+    /// Returns the worlds and documents on the command line, by position and by options. The start of each
+    /// file shows its kind.
     ///
     /// # Errors
-    /// When a file or a folder cannot be read.
+    /// Returns an error if a file or a folder cannot be read.
     pub fn inputs(&self) -> Result<Inputs, CliError> {
         let mut inputs = self.inputs.clone();
         for path in &self.named {
@@ -74,31 +75,31 @@ pub struct Inputs {
     pub entities: Option<PathBuf>,
 }
 
-/// A document that was named and cannot be imported.
+/// Document on the command line that cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Refused {
-    /// Its path.
+    /// Path of the document.
     pub document: String,
-    /// The first error, with its place.
+    /// The first error, with its position.
     pub reason: String,
 }
 
-/// A document that was imported: its path, and the world it became.
+/// Imported document: its path, and its world.
 pub type Imported = (PathBuf, WorldDoc);
 
-/// The worlds that were named.
+/// Worlds on the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Named {
-    /// Those of files, then those of documents, in order.
+    /// Worlds of files, then those of documents, in order.
     pub docs: Vec<WorldDoc>,
-    /// The documents that give none.
+    /// Documents without a world.
     pub refused: Vec<Refused>,
-    /// The files of the first of them.
+    /// Paths of the files, in the order of their worlds at the start of `docs`.
     pub files: Vec<PathBuf>,
 }
 
 impl Named {
-    /// An error in one of the worlds, with the file and the line that each finding is about.
+    /// Adds the file and the line of each finding to an error in one of the worlds.
     #[must_use]
     pub fn located(docs: &[String], files: &[PathBuf], report: Report) -> Report {
         match docs.iter().zip(files).find(|(name, _)| **name == report.name) {
@@ -109,15 +110,15 @@ impl Named {
 }
 
 impl Inputs {
-    /// Returns true if no input was named.
+    /// Returns true if the options name no input.
     pub const fn is_empty(&self) -> bool {
         self.world.is_empty() && self.openapi.is_empty()
     }
 
-    /// Reads everything that was named, in order.
+    /// Reads all inputs, in order.
     ///
     /// # Errors
-    /// The first file that cannot be read, the first world file that is wrong, or documents of which none can be imported.
+    /// Returns an error for the first unreadable or invalid world file, or if no document can be imported.
     pub fn read(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
         let mut docs = Vec::new();
         let files = self.world_files()?;
@@ -130,10 +131,10 @@ impl Inputs {
         Ok(Named { docs, refused, files })
     }
 
-    /// As [`Inputs::read`]; the catalog where nothing was named.
+    /// Reads all inputs like [`Inputs::read`]. Without inputs, it returns the catalog.
     ///
     /// # Errors
-    /// As [`Inputs::read`].
+    /// Returns the errors of [`Inputs::read`].
     pub fn read_or_catalog(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
         if self.is_empty() {
             return Ok(Named { docs: catalog::worlds()?, ..Named::default() });
@@ -141,20 +142,22 @@ impl Inputs {
         self.read(streams)
     }
 
-    /// The world files that were named, those of folders by name.
+    /// Returns the named world files, those of a folder by name.
     ///
     /// # Errors
-    /// When a folder cannot be read, or holds none.
+    /// Returns an error if a folder cannot be read, or holds no world file.
     pub fn world_files(&self) -> Result<Vec<PathBuf>, CliError> {
         let all: Result<Vec<_>, _> = self.world.iter().map(|path| files(path)).collect();
         Ok(all?.concat())
     }
 
-    /// Imports the OpenAPI documents that were named, those of folders by path. Each of several is read in a process of its own;
-    /// one that cannot be imported is named on stderr and left out, as long as another world is left.
+    /// Imports the named OpenAPI documents, those of a folder by path. Each of several is read in a process
+    /// of its own. If another world remains, a document that cannot be imported is reported on stderr and
+    /// skipped.
     ///
     /// # Errors
-    /// When a folder cannot be read, an overlay would be for several, or no world is left.
+    /// Returns an error if a folder cannot be read, if an overlay is given for several documents, or if no
+    /// world remains.
     pub fn documents(&self, streams: &mut Streams<'_>) -> Result<(Vec<Imported>, Vec<Refused>), CliError> {
         let found = find::documents(&self.openapi)?;
         if self.import.overlay.is_some() && found.len() > 1 {
@@ -201,10 +204,10 @@ impl Inputs {
         Ok((imported, refused))
     }
 
-    /// Puts the names of `--entities` into the worlds.
+    /// Adds the names of `--entities` to the worlds.
     ///
-    /// # Errors
-    /// When the file cannot be read, or no world has a place for a name.
+    /// # Errors Returns an error if there are no worlds, or if the file cannot be read. A name without a
+    /// place gives a note only.
     pub fn name(&self, docs: &mut [WorldDoc], streams: &mut Streams<'_>) -> Result<(), CliError> {
         let Some(path) = &self.entities else { return Ok(()) };
         if docs.is_empty() {
@@ -228,26 +231,26 @@ impl Inputs {
     }
 }
 
-/// Bytes at the start of a file that tell a world file from a document.
+/// Number of bytes at the start of a file that show whether it is a world file.
 const MAX_START_BYTES: u64 = 16 << 10;
 
-/// The suffixes of files that stand beside a world: `harbour.scenarios.yaml` beside `harbour.yaml`.
+/// Suffixes of the files beside a world: `harbour.scenarios.yaml` beside `harbour.yaml`.
 pub(super) const BESIDE: [&str; 2] = [".scenarios.yaml", ".words.yaml"];
 
-/// The least similarity (Jaro-Winkler, 0 to 1) of a name that is offered in the place of an unknown one.
+/// Minimum similarity (Jaro-Winkler, 0 to 1) of a name that is suggested for an unknown one.
 const MIN_SIMILARITY: f64 = 0.85;
 
-/// The world of the catalog whose name is most like another, if one is.
+/// Returns the most similar name of the catalog, if it is similar enough.
 fn nearest_domain(name: &str) -> Option<&'static str> {
     let near = diorama_catalog::names().map(|known| (strsim::jaro_winkler(name, known), known));
     let near = near.filter(|(similarity, _)| *similarity >= MIN_SIMILARITY);
     near.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, known)| known)
 }
 
-/// Reads one world file, and the scenarios and words that stand beside it; or a world of the catalog, by its name.
+/// Reads a world file with the scenarios and words beside it, or a world of the catalog by its name.
 ///
 /// # Errors
-/// When it cannot be read or is wrong.
+/// Returns an error if the world cannot be read, or is invalid.
 pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     if !path.exists() {
         let named = path.to_str().map(catalog::world).transpose()?.flatten();
@@ -272,10 +275,10 @@ pub fn read_world(path: &Path) -> Result<WorldDoc, CliError> {
     Ok(doc)
 }
 
-/// The texts of a world file and of the files beside it.
+/// Returns the texts of a world file and of the files beside it.
 ///
 /// # Errors
-/// When one cannot be read.
+/// Returns an error if a file cannot be read.
 pub fn texts_of(path: &Path) -> Result<Files, CliError> {
     let beside = |suffix: &str| {
         let stem = path.file_stem().unwrap_or_default();
@@ -287,7 +290,7 @@ pub fn texts_of(path: &Path) -> Result<Files, CliError> {
     Ok(Files { world: (path.display().to_string(), read_file(path)?), scenarios: scenarios?, words: words? })
 }
 
-/// An error in a world that was read with [`read_world`], with the file and the line that each finding is about.
+/// Adds the file and the line of each finding to an error in a world from [`read_world`].
 #[must_use]
 pub fn located(path: &Path, report: Report) -> Report {
     let named = || path.to_str().and_then(catalog::texts_of);
@@ -297,7 +300,7 @@ pub fn located(path: &Path, report: Report) -> Report {
     }
 }
 
-/// A file itself, or the world files of a folder by name.
+/// Returns the file itself, or the world files of a folder by name.
 fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -312,7 +315,7 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(found)
 }
 
-/// Returns true if a folder holds world files directly. Else it may hold documents, at any depth.
+/// Returns true if a folder holds world files directly. Otherwise it may hold documents, at any depth.
 fn is_world_folder(folder: &Path) -> Result<bool, CliError> {
     for file in files_directly_in(folder)? {
         if is_world_file(&file)? {
@@ -322,7 +325,7 @@ fn is_world_folder(folder: &Path) -> Result<bool, CliError> {
     Ok(false)
 }
 
-/// Returns true if the first key of a YAML or JSON file is `world`, as the world format demands.
+/// Returns true if the first key of a YAML or JSON file is `world`, as the world format requires.
 fn is_world_file(path: &Path) -> Result<bool, CliError> {
     let fail = |source| CliError::Read { path: path.to_owned(), source };
     let mut start = Vec::new();
@@ -332,7 +335,7 @@ fn is_world_file(path: &Path) -> Result<bool, CliError> {
 
 fn begins_with_world(text: &str) -> bool {
     let mut rest = text.trim_start_matches('\u{feff}').trim_start();
-    // Comments, and the line that begins a YAML document.
+    // The loop skips comments, directives, and the line that begins a YAML document.
     while rest.starts_with(['#', '%']) || rest.starts_with("---") {
         rest = rest.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
     }
@@ -342,7 +345,7 @@ fn begins_with_world(text: &str) -> bool {
     after.is_some_and(|rest| rest.starts_with(':'))
 }
 
-/// The YAML and JSON files that lie directly in a folder, by name, without those that stand beside a world.
+/// Returns the YAML and JSON files directly in a folder, by name, without those beside a world.
 fn files_directly_in(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     let fail = |source| CliError::Read { path: path.to_owned(), source };
     let mut found = Vec::new();
@@ -399,7 +402,7 @@ mod tests {
         assert!(found.refused[1].reason.contains("no operations"), "{:?}", found.refused);
         assert!(err.contains("a.json:2:") && err.contains("c.json is left out"), "{err}");
 
-        // None is left: the run fails.
+        // Without any world, the command fails.
         let (none, err) = read(folder.path(), &["none"], &[]);
         assert_eq!(none.unwrap_err().exit_code(), 1);
         assert!(err.contains("b.json is left out"), "{err}");

@@ -1,4 +1,4 @@
-//! OpenAPI documents named on the command line, with the files beside them.
+//! Owns the OpenAPI documents on the command line, with the files to which they refer.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -39,10 +39,10 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// Reads an OpenAPI document, and says what of it could not be modelled.
+    /// Imports an OpenAPI document, and reports the parts that it could not model.
     ///
     /// # Errors
-    /// When it or its overlay cannot be read or is wrong.
+    /// Returns an error if the document or its overlay cannot be read, or is invalid.
     pub fn import(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
         let Imported { doc, notes, .. } = import_file(path, self.mode)?;
         if let Ok(compiled) = world::compile(&doc) {
@@ -61,10 +61,10 @@ impl ImportArgs {
     }
 }
 
-/// Imports a document and the files beside it that it refers to. What matters most is noted first.
+/// Imports a document with the files beside it to which it refers. The most important notes come first.
 ///
 /// # Errors
-/// When it cannot be read or is wrong.
+/// Returns an error if the document cannot be read, or is invalid.
 pub fn import_file(path: &Path, mode: ImportMode) -> Result<Imported, CliError> {
     let text = read_document(path)?;
     let name = path.display().to_string();
@@ -80,10 +80,10 @@ pub fn import_file(path: &Path, mode: ImportMode) -> Result<Imported, CliError> 
     Ok(imported)
 }
 
-/// Reads a document, but never more of it than one may have.
+/// Reads a document, up to one byte more than the maximum length.
 ///
 /// # Errors
-/// When it cannot be read.
+/// Returns an error if the document cannot be read.
 pub fn read_document(path: &Path) -> Result<Vec<u8>, CliError> {
     let fail = |source| CliError::Read { path: path.to_owned(), source };
     read_bounded(path).map_err(fail)
@@ -91,12 +91,12 @@ pub fn read_document(path: &Path) -> Result<Vec<u8>, CliError> {
 
 fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    // One byte more than is allowed, so that the reader sees that there is too much.
+    // One extra byte shows the parser that the document is too long.
     std::fs::File::open(path)?.take(openapi::MAX_BYTES as u64 + 1).read_to_end(&mut text)?;
     Ok(text)
 }
 
-/// The folder of a document: what lies in it, after following links, may be read.
+/// Folder of a document. The document may refer to the files in it, after links are resolved.
 struct Folder {
     folder: PathBuf,
 }

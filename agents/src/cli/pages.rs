@@ -1,4 +1,4 @@
-//! Pages of a console without sessions: `dataset view --web`, `eval show`, `eval export-html`.
+//! Owns the pages of a console without sessions: `dataset view --web`, `eval show`, `eval export-html`.
 
 use std::sync::Arc;
 
@@ -12,21 +12,22 @@ use super::error::CliError;
 use super::serve::wait_for_signal;
 use super::{Done, Streams};
 
-/// The address of the pages: this machine alone reaches it.
+/// Address of the pages, which only this machine can reach.
 const HOST: &str = "127.0.0.1";
 
-/// A server without worlds at an address, which is not served yet.
+/// Makes an app without worlds for an address. It does not listen yet.
 ///
 /// # Errors
-/// When it cannot be made.
+/// Returns an error if the app cannot be made.
 pub(super) fn unserved(address: &str) -> Result<Arc<App>, CliError> {
     Ok(App::new(Vec::new(), None, Settings::new(address))?)
 }
 
-/// Serves the pages of a console on a port of this machine, until SIGINT or SIGTERM. `first` is the page to begin with.
+/// Serves the pages of a console on a port of this machine, until SIGINT or SIGTERM. `first` is the path of
+/// the first page.
 ///
 /// # Errors
-/// When the port cannot be listened on.
+/// Returns an error if the server cannot listen on the port.
 pub(super) fn serve_pages(
     console: Console,
     port: u16,

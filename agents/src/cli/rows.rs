@@ -1,4 +1,4 @@
-//! Options that say which rows of a dataset a command takes.
+//! Owns the options that select rows of a dataset.
 
 use clap::Args;
 use diorama_output::folder::{Folder, Selection};
@@ -33,7 +33,7 @@ pub struct RowsArgs {
 }
 
 impl RowsArgs {
-    /// The rows that are asked for.
+    /// Returns the selection of the options.
     pub fn selection(&self) -> Selection {
         Selection {
             split: self.split,
@@ -45,10 +45,10 @@ impl RowsArgs {
         }
     }
 
-    /// Reads the rows that are asked for.
+    /// Reads the selected rows.
     ///
     /// # Errors
-    /// When the dataset has none, or cannot be read.
+    /// Returns an error if the dataset has none of them, or cannot be read.
     pub fn read(&self, folder: &Folder) -> Result<Vec<Dialogue>, CliError> {
         let selection = self.selection();
         check(&selection, folder)?;
@@ -60,10 +60,10 @@ impl RowsArgs {
     }
 }
 
-/// Checks that a dataset has rows of each name that is asked for.
+/// Checks that a dataset has rows with each selected name.
 ///
 /// # Errors
-/// The first name that no row has.
+/// Returns an error for the first name that no row has.
 pub fn check(selection: &Selection, folder: &Folder) -> Result<(), CliError> {
     selection.check(folder.manifest()).map_err(|error| {
         let hint = match selection.split {
@@ -77,7 +77,7 @@ pub fn check(selection: &Selection, folder: &Folder) -> Result<(), CliError> {
 const NO_TEST: &str = ". `generate` makes every tenth batch of 50 rows of the split test, so make 500 or more; \
                        worlds of your own need --test-domains or --test-share";
 
-/// Makes the error of a command that finds no row as asked for.
+/// Makes the error of a command that finds no selected row.
 pub fn make_no_rows_error(folder: &Folder) -> CliError {
     let place = folder.storage().location();
     CliError::Empty(format!("{place} has no row with all that is asked for; ask for less"))

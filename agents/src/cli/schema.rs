@@ -1,4 +1,4 @@
-//! `diorama schema`
+//! Owns the command `diorama schema`.
 
 use clap::{Args, ValueEnum};
 

@@ -1,4 +1,4 @@
-//! `diorama search`
+//! Owns the command `diorama search`.
 
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -43,7 +43,7 @@ pub struct Search {
     pub inputs: Inputs,
 }
 
-/// Reads which parts of the search count.
+/// Returns the parser of the parts of the search that count.
 fn by() -> impl TypedValueParser<Value = SearchBy> {
     let help = ["Words only", "Meaning only", "Both", "Both, and what the hits need"];
     let values = SearchBy::ALL.iter().zip(help).map(|(by, help)| PossibleValue::new(by.name()).help(help));

@@ -1,4 +1,4 @@
-//! `diorama serve`
+//! Owns the command `diorama serve`.
 
 mod gym;
 mod memory;
@@ -169,14 +169,14 @@ pub enum Log {
     Json,
 }
 
-/// The warning that is printed if the admin API is open.
+/// Warning about an open admin API.
 const NO_TOKEN: &str = "the admin API is open to every program on this machine, so that an agent with HTTP could grade its own session; \
                         to close it, start with DIORAMA_CONTROL_TOKEN=$(openssl rand -hex 16)";
-/// The text before a generated control token.
+/// Text before a generated control token.
 const MADE_TOKEN: &str =
     "the admin API asks for a control token, to be sent in the header Diorama-Token (--open leaves it out):";
 
-/// How long requests that have begun may take once the server is to end.
+/// Maximum time for open requests after the server has been told to end.
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Serve {
@@ -184,10 +184,10 @@ impl Serve {
         self.run_until(streams, wait_for_signal())
     }
 
-    /// Runs the command until `shutdown` is done.
+    /// Runs the command until `shutdown` completes.
     ///
     /// # Errors
-    /// When worlds or tasks cannot be read, or the address cannot be listened on.
+    /// Returns an error if worlds or tasks cannot be read, or if the server cannot listen on the address.
     pub fn run_until(
         self,
         streams: &mut Streams<'_>,
@@ -199,11 +199,11 @@ impl Serve {
         let given = self.control_token.clone().filter(|token| !token.is_empty());
         let address = self.address()?;
         check_exposure(address.ip(), given.as_deref())?;
-        // Tasks are graded, and whoever is graded may not hold the pen.
+        // Tasks are graded, so that the agent under test must not reach the admin API.
         let made = given.is_none() && self.tasks.is_some() && !self.open;
         let token = if made { Some(unguessable()?) } else { given };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-        // Listened on before worlds are read: a port in use is found out at once.
+        // The server listens before it reads worlds, so that a used port is reported at once.
         let failed = |source| CliError::Listen { host: self.host.clone(), port: self.port, source };
         let listener = runtime.block_on(TcpListener::bind(address)).map_err(failed)?;
         let checked = self.agent_check.map(|port| {
@@ -318,7 +318,7 @@ impl Serve {
         Ok(Done::Met)
     }
 
-    /// Returns true if one of so many worlds has a session at the root.
+    /// Returns true if the world has a session at the root. `worlds` is the number of worlds.
     fn has_default_session(&self, worlds: usize) -> Result<bool, CliError> {
         match self.default_session {
             Some(true) if worlds != 1 => Err(CliError::Usage(format!(
@@ -345,7 +345,8 @@ impl Serve {
     fn worlds(&self, streams: &mut Streams<'_>) -> Result<(Vec<WorldSource>, Vec<Refused>), CliError> {
         let inputs = self.sources.inputs()?;
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
-        // Files may hold worlds of one name, as those of a dataset do: those go by the names of their files.
+        // Several files may hold worlds of one name, as those of a dataset do. Such worlds take the names of
+        // their files.
         let mut files = inputs.world_files()?;
         for file in &files {
             docs.push((read_world(file)?, String::new()));
@@ -388,7 +389,7 @@ impl Serve {
     }
 }
 
-/// Starts the log. A log that is there already, as in tests, stays.
+/// Starts the log. An existing log stays, as in tests.
 fn start_log(log: Log) {
     let targets = targets(log);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
@@ -399,7 +400,7 @@ fn start_log(log: Log) {
     };
 }
 
-/// Returns the log filter. Libraries are logged, from warnings up, only if a log is requested.
+/// Returns the log filter. Libraries log warnings and errors, and only if the user requests a log.
 fn targets(log: Log) -> Targets {
     let (ours, theirs) = match log {
         Log::Off => (LevelFilter::WARN, LevelFilter::OFF),

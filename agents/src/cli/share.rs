@@ -1,9 +1,9 @@
-//! Shares on the command line.
+//! Owns the parser of shares on the command line.
 
-/// Reads a share.
+/// Parses a share.
 ///
 /// # Errors
-/// A message that names the text found, if it is no number from 0 to 1.
+/// Returns a message that names the text found, if it is not a number from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| format!("found `{text}`, expected a share from 0 to 1, such as 0.9"))

@@ -1,4 +1,4 @@
-//! `diorama task`
+//! Owns the command `diorama task`.
 
 pub mod check;
 mod grade;

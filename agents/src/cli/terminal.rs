@@ -1,4 +1,4 @@
-//! Terminal output beside data: notes and a progress bar.
+//! Owns the terminal output beside data: notes and a progress bar.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::Streams;
 
-/// True once `--quiet` was given. One for the process: bars are drawn by its one terminal.
+/// True after `--quiet`. It is global because a process has one terminal.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Shows no notes and no bars from now on.
+/// Disables notes and bars from now on.
 pub fn hide_notes_and_bars() {
     IS_QUIET.store(true, Relaxed);
 }
@@ -24,7 +24,7 @@ pub fn note(streams: &mut Streams<'_>, text: &str) {
     let _ = writeln!(streams.err, "note: {text}");
 }
 
-/// A bar on a terminal, nothing elsewhere; it appears when the work takes longer than a second.
+/// Makes a progress bar, which is visible only on a terminal and after one second of work.
 pub fn bar(total: u64, unit: &str) -> ProgressBar {
     if IS_QUIET.load(Relaxed) {
         return ProgressBar::hidden();

@@ -1,4 +1,4 @@
-//! `diorama world`
+//! Owns the command `diorama world`.
 
 mod generate;
 mod import;

@@ -1,4 +1,5 @@
-//! The rows of a dataset's folder. An index in memory answers filters; a row is read again when it is shown.
+//! Owns the rows of a dataset's folder. An index in memory answers filters, and each shown row is read again
+//! from its file.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +11,7 @@ use rayon::prelude::*;
 use super::turns::{documents, turns};
 use crate::cli::error::CliError;
 
-/// The rows of a folder, for the console.
+/// Rows of a folder, for the console.
 pub(crate) struct DatasetRows {
     folder: Folder,
     parts: Vec<Part>,
@@ -18,20 +19,20 @@ pub(crate) struct DatasetRows {
     by_id: HashMap<String, usize>,
 }
 
-/// The parts of a row that filters read, and its position.
+/// Members of a row that filters need, and its position.
 struct Entry {
     summary: RowSummary,
-    /// The id and the words of user and assistant, in lower case.
+    /// Id and words of user and assistant, in lower case.
     text: Box<str>,
     part: usize,
     row: usize,
 }
 
 impl DatasetRows {
-    /// Reads the parts of all rows that filters need, on all cores.
+    /// Builds the index of all rows, on all cores.
     ///
     /// # Errors
-    /// When a file of it is damaged.
+    /// Returns an error if a file of the dataset is damaged.
     pub(crate) fn open(folder: Folder) -> Result<Self, CliError> {
         let parts = folder.parts()?;
         let entries = parts.par_iter().enumerate().map(|(part, rows)| {
@@ -44,17 +45,17 @@ impl DatasetRows {
         Ok(Self { by_id: ids.collect(), folder, parts, index })
     }
 
-    /// The row of an id.
+    /// Returns the row with an id.
     pub(super) fn dialogue(&self, id: &str) -> Result<Option<Dialogue>, ReadError> {
         self.entry(id).map(|entry| self.read(entry)).transpose()
     }
 
-    /// The domains of the row of an id.
+    /// Returns the domains of the row with an id.
     pub(super) fn domains(&self, id: &str) -> Option<Vec<String>> {
         self.entry(id).map(|entry| entry.summary.domains.clone())
     }
 
-    /// The ability and the tags of the row of an id.
+    /// Returns the ability and the tags of the row with an id.
     pub(super) fn ability_and_tags(&self, id: &str) -> Option<(&'static str, &[String])> {
         self.entry(id).map(|entry| (entry.summary.ability, entry.summary.tags.as_slice()))
     }
@@ -160,12 +161,12 @@ fn summary(row: &Dialogue) -> RowSummary {
     }
 }
 
-/// The words that a filter asks for, in lower case.
+/// Returns the words of a text filter, in lower case.
 fn words(filter: &RowFilter<'_>) -> Vec<String> {
     filter.text.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect()
 }
 
-/// Counts as a list, the greatest first.
+/// Returns counts as a list, the greatest first.
 pub(super) fn list(counts: &BTreeMap<String, u64>) -> Vec<Count> {
     let mut list: Vec<Count> =
         counts.iter().map(|(name, count)| Count { name: name.clone(), count: *count }).collect();

@@ -1,4 +1,5 @@
-//! Stored runs of `eval --out`: an index of each in memory; an episode is read again when it is shown.
+//! Owns the stored runs of `eval --out`. An index of each is in memory, and each shown episode is read again
+//! from its file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
@@ -27,7 +28,7 @@ pub(crate) struct StoredRuns {
     rows: Option<DatasetRows>,
 }
 
-/// A run: its file, and the parts of its episodes that filters read.
+/// A run: its file, and the members of its episodes that filters need.
 struct Stored {
     file: PathBuf,
     index: Vec<Entry>,
@@ -35,15 +36,15 @@ struct Stored {
 
 struct Entry {
     summary: EpisodeSummary,
-    /// The line's first byte, and its bytes.
+    /// Offset and length of the line, in bytes.
     place: (u64, usize),
 }
 
 impl StoredRuns {
-    /// Reads the parts of episodes that filters need. The dataset tells their domains and references.
+    /// Builds the index of the runs. The dataset gives domains and references of their episodes.
     ///
     /// # Errors
-    /// When a folder holds no run, or a line of it is no episode.
+    /// Returns an error if a folder holds no run, or if a line is not an episode.
     pub(crate) fn open(folders: &[PathBuf], rows: Option<DatasetRows>) -> Result<Self, CliError> {
         let (mut runs, mut summaries) = (Vec::new(), Vec::new());
         for folder in folders {
@@ -65,7 +66,7 @@ fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(Stored, RunSum
     loop {
         line.clear();
         let length = reader.read_until(b'\n', &mut line).map_err(unreadable)?;
-        // A line that is still being written is left out.
+        // A line that is still being written is skipped.
         if !line.ends_with(b"\n") {
             break;
         }
@@ -104,7 +105,7 @@ fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(Stored, RunSum
     Ok((Stored { file, index }, summary))
 }
 
-/// The options of a run, as far as they were given.
+/// Returns the options of a run that were set.
 fn facts(folder: &Path) -> Vec<(String, String)> {
     let text = std::fs::read(folder.join(OPTIONS)).unwrap_or_default();
     let options: Map<String, Json> = serde_json::from_slice(&text).unwrap_or_default();
@@ -135,14 +136,14 @@ fn summarise(episode: &batch::Episode, position: usize, domains: Vec<String>) ->
     }
 }
 
-/// The trials of each task, over all episodes that count and by heading and name.
+/// Results of the trials of each task, over all counted episodes and by heading and name.
 #[derive(Default)]
 struct Shares {
     whole: BTreeMap<String, Share>,
     by: BTreeMap<(&'static str, String), BTreeMap<String, Share>>,
 }
 
-/// The shares of success under each heading, by name.
+/// Shares of success under each heading, by name.
 type Headings = Vec<(String, Vec<(String, ShareInterval)>)>;
 
 impl Shares {
@@ -225,7 +226,7 @@ impl Runs for StoredRuns {
 mod tests {
     use super::*;
 
-    /// A line of a run: two goals' verdicts are not needed.
+    /// Returns a line of a run. The verdicts on its goals are not needed.
     fn line(task: &str, trial: u32, success: bool, failure: Option<&str>) -> String {
         let verdict = if success { "passed" } else { "failed" };
         let errors = if success { json!([]) } else { json!([{"class": "missing_fact", "message": "<b>"}]) };
@@ -256,7 +257,7 @@ mod tests {
         let runs = StoredRuns::open(&[folder.path().to_owned()], None).unwrap();
         let [run] = runs.list() else { panic!("one run") };
         assert_eq!((run.agent.as_str(), run.success.solved, run.success.of), ("oracle", 2, 4));
-        // Trials of a task that end alike count as one: the interval is that of 1 of 2.
+        // Trials of a task with equal results count as one, so that the interval is that of 1 of 2.
         let of_two = Rate::from(Share { of: 1, all: 2 });
         assert!((run.success.low - of_two.low).abs() < 1e-9, "{:?}", run.success);
         let counts = |counts: &[diorama_console::Count]| {

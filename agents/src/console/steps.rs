@@ -1,4 +1,4 @@
-//! The steps of an episode as turns.
+//! Owns the turns of an episode, made of its steps.
 
 use diorama_baselines::trace::{ModelExchange, Note, Step};
 use diorama_console::{Argument, CallTurn, Speaker, Turn};
@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::evaluation::batch::Episode;
 
-/// The turns of an episode. The row has the system message and the user's first words.
+/// Returns the turns of an episode. The row gives the system message and the user's first message.
 pub(super) fn turns(episode: &Episode, row: Option<&Dialogue>) -> Vec<Turn> {
     let mut turns = row.map(opening).unwrap_or_default();
     for step in &episode.steps {
@@ -41,7 +41,7 @@ pub(super) fn turns(episode: &Episode, row: Option<&Dialogue>) -> Vec<Turn> {
     turns
 }
 
-/// The system message and the user's first words.
+/// Returns the system message and the user's first message.
 fn opening(row: &Dialogue) -> Vec<Turn> {
     let first = |role: Role, speaker: Speaker| {
         let found = row.messages.iter().find(|message| message.role == role);
@@ -58,7 +58,7 @@ fn argument(name: &str, value: &Json) -> Argument {
     Argument { name: name.to_owned(), value: Some(value.clone()), source: None }
 }
 
-/// The arguments of `finish` but for the message, which is shown as one.
+/// Returns the arguments of `finish` except the message, which is a turn of its own.
 fn members(end: &Json) -> Vec<Argument> {
     let members = end.as_object().into_iter().flatten().filter(|(name, _)| *name != "message");
     members.map(|(name, value)| argument(name, value)).collect()
@@ -75,7 +75,7 @@ fn note_turn(note: &Note) -> Turn {
     Turn::Note { title, text }
 }
 
-/// A request to a model with its reply, as text.
+/// Formats a request to a model with its reply.
 fn exchange(asked: &ModelExchange) -> String {
     let mut text = String::new();
     if asked.same > 0 {

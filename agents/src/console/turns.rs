@@ -1,4 +1,4 @@
-//! A row as turns: each argument and each stated fact with its source.
+//! Owns the turns of a row: each argument and each stated fact with its source.
 
 use std::collections::HashMap;
 
@@ -12,20 +12,20 @@ use serde_json::{Map, Value as Json};
 
 use crate::evaluation::measures::word_of;
 
-/// Sources inside a source that are shown.
+/// Maximum depth of nested sources.
 const MAX_DEPTH: usize = 4;
 
-/// The positions of the turns that sources point to.
+/// Positions of the turns to which sources point.
 #[derive(Default)]
 struct Places {
     system: Option<(usize, String)>,
-    /// The user's turns in order, with their words.
+    /// Turns of the user in order, with their words.
     user: Vec<(usize, String)>,
-    /// The calls in order, with their replies.
+    /// Calls in order, with their replies.
     calls: Vec<(usize, Json)>,
 }
 
-/// The conversation of a row.
+/// Returns the turns of a row.
 pub(super) fn turns(row: &Dialogue) -> Vec<Turn> {
     let gold: Vec<GoldCall> = serde_json::from_str(&row.gold_calls).unwrap_or_default();
     let answer: GoldAnswer = serde_json::from_str(&row.gold_answer).unwrap_or_default();
@@ -80,7 +80,7 @@ pub(super) fn turns(row: &Dialogue) -> Vec<Turn> {
     turns
 }
 
-/// The JSON columns of a row that a reader may want to see, by name.
+/// Returns the JSON columns of a row that the console shows, by title.
 pub(super) fn documents(row: &Dialogue) -> Vec<(String, String)> {
     let columns = [
         ("Checks", &row.checks),
@@ -101,7 +101,7 @@ const fn speaker(role: Role) -> Speaker {
     }
 }
 
-/// The goal that each statement of the assistant ends, by the statement's position.
+/// Returns the goal that each statement of the assistant ends, by the position of the statement.
 fn goals_by_statement(row: &Dialogue) -> HashMap<usize, usize> {
     let Ok(episode) = serde_json::from_str::<Episode>(&row.episode) else { return HashMap::new() };
     let (mut last, mut goals) = (None, 0..);
@@ -132,7 +132,7 @@ fn arguments(text: &str, reference: Option<&GoldCall>, places: &Places) -> Vec<A
     arguments.into_iter().map(with_source).collect()
 }
 
-/// A stated fact: its value in the reply that shows it.
+/// Returns a stated fact, with its value in the reply that shows it.
 fn fact_argument(fact: &FactClaim, places: &Places) -> Argument {
     let reply = places.calls.get(fact.call);
     let value = reply.and_then(|(_, json)| json.pointer(&from_path(&fact.path))).cloned();
@@ -141,7 +141,7 @@ fn fact_argument(fact: &FactClaim, places: &Places) -> Argument {
     Argument { name, value, source: Some(Source { origin, quote: None, turn: reply.map(|(turn, _)| *turn) }) }
 }
 
-/// A source in words, with the text that it points at.
+/// Describes a source in words, with the text to which it points.
 fn describe(source: &ArgumentSource, places: &Places, depth: usize) -> Source {
     let plain = |origin: String| Source { origin, quote: None, turn: None };
     let slice = |text: &str, start: u32, end: u32| text.get(start as usize..end as usize).map(str::to_owned);
@@ -187,7 +187,7 @@ fn describe(source: &ArgumentSource, places: &Places, depth: usize) -> Source {
     }
 }
 
-/// User turns and calls in words.
+/// Describes user turns and calls in words.
 fn several(turns: &[u32], calls: &[u32]) -> String {
     let turns = turns.iter().map(|turn| format!("user turn {}", turn + 1));
     let calls = calls.iter().map(|call| format!("reply to call {}", call + 1));

@@ -1,4 +1,4 @@
-//! Many tasks, several at a time, in their order.
+//! Owns concurrent work on many items, with results in their order.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -10,10 +10,11 @@ use tokio::task::JoinSet;
 
 use super::run_error::RunError;
 
-/// Works on every item, so many at a time, and gives what came of them in their order.
+/// Works on all items, at most `concurrency` at a time, and returns the results in the order of the
+/// items.
 ///
 /// # Errors
-/// The first that a worker ends with; the others are given up.
+/// Returns the first error of a worker, and drops the other items.
 pub fn at_once<T, R, F, W>(items: Vec<T>, concurrency: NonZeroUsize, work: W) -> Result<Vec<R>, RunError>
 where
     T: Send + 'static,
@@ -28,7 +29,7 @@ where
         for (number, item) in items.into_iter().enumerate() {
             let (permits, work) = (Arc::clone(&permits), Arc::clone(&work));
             running.spawn(async move {
-                // It is closed by nobody.
+                // No code closes the semaphore, so that this always succeeds.
                 let _permit = permits.acquire_owned().await.ok();
                 (number, work(number, item).await)
             });

@@ -1,4 +1,5 @@
-//! The cause of a failed episode, from its calls, the results of its searches, and its grade.
+//! Owns the attribution of a failed episode to a cause, by its calls, the results of its searches, and
+//! its grade.
 
 use diorama_baselines::trace::{Note, Step};
 use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
@@ -10,30 +11,30 @@ use serde::{Deserialize, Serialize};
 use super::judge::{Judge, Judged};
 use diorama_baselines::environment::EnvironmentError;
 
-/// Where an episode went wrong first.
+/// First cause of an episode's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Attribution {
-    /// The agent searched, and no search showed an API of the reference calls, or what a refusal rests on.
+    /// The agent searched, and no search showed an API of the reference calls, or the basis of a refusal.
     RetrieverMissed,
-    /// It gave up, or its replies could not be read.
+    /// The agent gave up, or its replies could not be parsed.
     GaveUp,
-    /// Steps, calls, tokens or time ran out, or a goal was left open.
+    /// Steps, calls, tokens or time ran out, or a goal stayed open.
     StoppedEarly,
-    /// An API of the reference calls was not called, or less often, although it was visible or could be searched for; or
-    /// another API changed something.
+    /// The agent called an API of the reference too seldom, although it was visible or could be found. Or
+    /// another API changed a record.
     WrongApi,
-    /// The right API was called with other arguments.
+    /// The agent called the right API with wrong arguments.
     WrongArgument,
-    /// The calls were right and the ending is wrong.
+    /// The calls were right and the final answer was wrong.
     MisreadReply,
-    /// The user did not understand a question.
+    /// The simulated user did not understand a question.
     User,
-    /// The model, the server, or a fault of the simulator.
+    /// The model, the server, or the simulator failed.
     Environment,
 }
 
-/// Where a failed episode went wrong first; none where it did not fail.
+/// Returns the first cause of an episode's failure, or none if it succeeded.
 pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attribution> {
     if judged.grade.success {
         return None;
@@ -82,7 +83,7 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
             .any(|call| call.api != TOOL_SEARCHER && !wanted.iter().any(|gold| gold.api == call.api));
         return Some(if stray { Attribution::WrongApi } else { Attribution::WrongArgument });
     }
-    // That no tool does something rests on a search.
+    // Evidence that no tool does something comes from a search.
     let goals = task.checks.goals.iter().zip(&judged.grade.goals);
     let unfounded = goals.filter(|(_, grade)| grade.evidence == Verdict::Failed).map(|(goal, _)| goal);
     let only_unfounded =
@@ -98,18 +99,18 @@ pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attri
     Some(Attribution::MisreadReply)
 }
 
-/// Returns true where there are goals, each of which rests on what a search shows.
+/// Returns true if there are goals, and each requires a search as its only evidence.
 fn rest_on_search<'a>(mut goals: impl Iterator<Item = &'a GoalCheck>) -> bool {
     goals.next().is_some_and(rests_on_search) && goals.all(rests_on_search)
 }
 
-/// Returns true where a goal rests on what a search shows, and on nothing else.
+/// Returns true if a goal requires a search as its only evidence.
 fn rests_on_search(goal: &GoalCheck) -> bool {
     let is_search = |evidence: &Evidence| matches!(evidence, Evidence::Searched { .. });
     goal.answer.is_empty() && !goal.evidence.is_empty() && goal.evidence.iter().all(is_search)
 }
 
-/// The APIs of the wanted calls that no call is left for: one that is wanted twice has to be called twice.
+/// Returns the wanted APIs without a call of their own. An API that is wanted twice needs two calls.
 fn missing_apis<'a>(
     wanted: impl Iterator<Item = &'a str>,
     made: impl Iterator<Item = &'a str>,
@@ -125,7 +126,7 @@ fn missing_apis<'a>(
     wanted.filter(|api| is_missing(api)).collect()
 }
 
-/// Returns true where an agent searched, and no search showed one of these APIs.
+/// Returns true if an agent searched, and no search showed some of these APIs.
 fn has_missed_search(apis: &[&str], steps: &[Step]) -> bool {
     let searches = steps.iter().filter_map(|step| match step {
         Step::Called { call, found, .. } if call.api == TOOL_SEARCHER => Some(found),
@@ -136,7 +137,7 @@ fn has_missed_search(apis: &[&str], steps: &[Step]) -> bool {
     !searches.is_empty() && !apis.iter().all(is_shown)
 }
 
-/// Returns true where a question names all words of a withheld detail.
+/// Returns true if a question names all words of a withheld detail.
 fn asks_for(question: &str, about: &str) -> bool {
     let question = question.to_lowercase();
     about.split(['_', ' ']).all(|word| question.contains(&word.to_lowercase()))

@@ -1,4 +1,4 @@
-//! Many episodes: what is written down of each, several at a time, and stored runs graded anew.
+//! Owns the stored episodes: their form, their runs, and the regrading of stored runs.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,59 +17,61 @@ use super::transcribed::{Answers, TranscribedEnvironment, Transcriber};
 use crate::episode::EpisodeError;
 use diorama_baselines::environment::{Budget, Environment, EnvironmentError};
 
-/// Version of an episode's line.
+/// Version of the episode format.
 pub const EPISODE_VERSION: u32 = 1;
 
-/// One graded episode, as it is stored: one JSON object a line.
+/// Graded episode as it is stored: one JSON object per line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Episode {
-    /// [`EPISODE_VERSION`].
+    /// Version of the format, [`EPISODE_VERSION`].
     pub episode: u32,
-    /// The task: the row's id.
+    /// Id of the task's row.
     pub task: String,
-    /// The trial, from 0.
+    /// Number of the trial, from 0.
     pub trial: u32,
-    /// The seed of the session.
+    /// Seed of the session.
     pub seed: u64,
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// The model, where it asks one.
+    /// Name of the model, if the agent asks one.
     pub model: Option<String>,
-    /// The author of each `finish`.
+    /// Author of each `finish`.
     pub answers: Answers,
-    /// The verdict.
+    /// Grade of the episode.
     pub grade: Grade,
-    /// The cause of a failure.
+    /// Cause of a failure.
     pub attribution: Option<Attribution>,
-    /// Why the environment ended it, where it did.
+    /// Reason for which the environment ended the episode.
     pub stopped: Option<EnvironmentError>,
-    /// It failed, and the simulator or the simulated user is to blame: it is in no share.
+    /// True if the simulator or the simulated user caused the failure. The episode then counts in no
+    /// share.
     #[serde(default)]
     pub excluded: bool,
-    /// The faults that were switched on.
+    /// Injected faults of calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Rule>,
     /// Tokens of the model, sent and received.
     pub tokens: u64,
-    /// How long it took, in milliseconds, where a model or a server was waited for.
+    /// Duration in milliseconds, if the episode waited for a model or a server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub took_ms: Option<u64>,
-    /// The steps.
+    /// Steps of the agent.
     pub steps: Vec<Step>,
 }
 
 impl Episode {
-    /// Returns true where it came to no end for want of a model or a server, and says nothing of the agent.
+    /// Returns true if a model or a server failed before the episode ended. It then shows nothing about
+    /// the agent.
     pub fn is_unfinished(&self) -> bool {
         self.stopped.as_ref().is_some_and(EnvironmentError::is_outage)
     }
 
-    /// Returns true where it says something of the agent: it came to an end, and neither the simulator nor the user is to blame.
+    /// Returns true if the episode ended, and neither the simulator nor the user caused its failure.
     pub fn counts(&self) -> bool {
         !self.is_unfinished() && !self.excluded
     }
 
-    /// Tokens that the model's server reported.
+    /// Returns the tokens that the model's server reported.
     pub fn usage(&self) -> Usage {
         let asked = self.steps.iter().filter_map(|step| match step {
             Step::Noted(Note::Asked(asked)) => asked.usage,
@@ -78,60 +80,60 @@ impl Episode {
         asked.fold(Usage::default(), Usage::plus)
     }
 
-    /// Calls that were made.
+    /// Returns the number of calls.
     pub fn calls(&self) -> u64 {
         self.steps.iter().filter(|step| matches!(step, Step::Called { .. })).count() as u64
     }
 }
 
-/// How an episode is set up.
+/// Setup of an episode.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// The row's id.
+    /// Id of the task's row.
     pub task: String,
-    /// The trial, from 0.
+    /// Number of the trial, from 0.
     pub trial: u32,
-    /// The seed of the session.
+    /// Seed of the session.
     pub seed: u64,
-    /// The limits of the episode.
+    /// Limits of the episode.
     pub budget: Budget,
-    /// The agent's name.
+    /// Name of the agent.
     pub agent: String,
-    /// The model's.
+    /// Name of the model.
     pub model: Option<String>,
 }
 
-/// Where an episode takes place.
+/// Place and conditions of an episode.
 #[derive(Default)]
 pub struct Arena {
-    /// The server that runs and grades it; this process where there is none.
+    /// Server that runs and grades the episode. None means this process.
     pub server: Option<Arc<SessionServer>>,
-    /// The faults of calls.
+    /// Injected faults of calls.
     pub faults: Faults,
-    /// The model that fills in `finish` from the agent's messages; the agent does where there is none.
+    /// Model that fills in `finish` from the agent's messages. None means that the agent fills it in.
     pub transcriber: Option<Arc<Transcriber>>,
 }
 
 impl Arena {
-    /// Returns true where episodes wait for a server or a transcriber.
+    /// Returns true if episodes wait for a server or a transcriber.
     pub const fn waits(&self) -> bool {
         self.server.is_some() || self.transcriber.is_some()
     }
 }
 
-/// Runs one episode in this process, grades it, and says what is to be stored of it.
+/// Runs one episode in this process and grades it. Returns the episode to store, and its verdicts.
 ///
 /// # Errors
-/// When the task does not fit its world.
+/// Returns an error if the task does not fit its world.
 pub async fn run(agent: &dyn Agent, judge: &Judge, setup: Setup) -> Result<(Episode, Judged), EpisodeError> {
     run_in(&Arena::default(), agent, judge, setup).await
 }
 
-/// Runs one episode where it is asked for, grades it, and says what is to be stored of it. A server's verdict is what
-/// counts; the measures come from the same steps in this process.
+/// Runs one episode in `arena` and grades it. The verdict of a server takes precedence; the measures come
+/// from the same steps in this process.
 ///
 /// # Errors
-/// When the task does not fit its world, or the server does not serve it.
+/// Returns an error if the task does not fit its world, or if the server does not serve it.
 pub async fn run_in(
     arena: &Arena,
     agent: &dyn Agent,
@@ -172,7 +174,7 @@ pub async fn run_in(
     Ok((episode, judged))
 }
 
-/// Acts to the end; what ended it, where that was not the agent, and the steps.
+/// Lets the agent act to the end. Returns the environment's reason for an early end, and the steps.
 async fn recorded(
     agent: &dyn Agent,
     environment: &mut dyn Environment,
@@ -190,7 +192,7 @@ async fn recorded(
     (acted.err().filter(|error| *error != EnvironmentError::Over), recording.into_steps())
 }
 
-/// Acts in a session of a server, which grades it.
+/// Runs and grades an episode in a session of a server.
 async fn over_http(
     server: &SessionServer,
     arena: &Arena,
@@ -206,7 +208,7 @@ async fn over_http(
             let (stopped, steps) = recorded(agent, &mut environment, arena, setup).await;
             match server.grade(environment).await {
                 Ok(grade) => (stopped, steps, Some(grade)),
-                // Without a verdict the episode says nothing of the agent.
+                // Without a verdict the episode shows nothing about the agent.
                 Err(error) => (Some(EnvironmentError::Transport { what: error.to_string() }), steps, None),
             }
         }
@@ -218,15 +220,15 @@ async fn over_http(
     Ok((judged, steps))
 }
 
-/// Returns true where a failure says nothing of the agent.
+/// Returns true if a failure shows nothing about the agent.
 const fn is_excluded(attribution: Option<Attribution>) -> bool {
     matches!(attribution, Some(Attribution::Environment))
 }
 
-/// Grades a stored episode anew: what was done is done again, and no model is asked.
+/// Grades a stored episode again: its steps are repeated, without a model.
 ///
 /// # Errors
-/// When the task does not fit its world.
+/// Returns an error if the task does not fit its world.
 pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged), EpisodeError> {
     let unfit = |error: diorama_engine::fault::RuleError| EpisodeError::Column {
         row: stored.task.clone(),
@@ -242,5 +244,5 @@ pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged
     Ok((Episode { grade, attribution, excluded: is_excluded(attribution), ..stored.clone() }, judged))
 }
 
-/// A chat model that several episodes share.
+/// Chat model that several episodes share.
 pub type SharedModel = Arc<dyn ChatModel>;

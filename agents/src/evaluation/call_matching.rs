@@ -1,8 +1,8 @@
-//! Matches an episode's calls with the reference calls.
+//! Owns the matching of an episode's calls with the reference calls.
 //!
-//! A session makes values of its own: tokens, and keys of new records. The recorded session and an episode have different ones for
-//! the same thing, so arguments are compared up to renaming. Two values are the same thing where they stand at one position of
-//! the replies to the same call.
+//! A session makes values of its own: tokens, and keys of new records. The recorded session and an
+//! episode have different ones for the same object, so arguments are compared up to renaming. Two values
+//! denote the same object if they have the same position in the replies to the same call.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-/// The reference calls, without searches, that an episode made with the same arguments up to renaming. `replies` are the
-/// recorded replies to the reference calls, as JSON text.
+/// Counts the reference calls, without searches, that an episode made with the same arguments up to
+/// renaming. `replies` are the recorded replies to the reference calls, as JSON text.
 pub(super) fn count_matched_calls(
     world: &World,
     gold: &[GoldCall],
@@ -46,7 +46,7 @@ pub(super) fn count_matched_calls(
     matched
 }
 
-/// Reads the values that a session made out of its replies.
+/// Reader of the values that a session made, from its replies.
 struct ReplyReader<'a> {
     world: &'a World,
     /// Records that the episode created.
@@ -55,7 +55,7 @@ struct ReplyReader<'a> {
 }
 
 impl ReplyReader<'_> {
-    /// Reads a reply beside the recorded reply to the same call.
+    /// Reads a reply together with the recorded reply to the same call.
     fn read(&mut self, entry: &LogEntry, body: &Body, recorded: &Json) {
         match (body, recorded) {
             (Body::Object(members), Json::Object(others)) => {
@@ -86,13 +86,13 @@ impl ReplyReader<'_> {
         }
     }
 
-    /// A sign-in computes one text, its token, and when it expires.
+    /// Returns true for the token of a sign-in, which is the only string that a sign-in computes.
     fn is_token(&self, entry: &LogEntry, value: &Value) -> bool {
         let signs_in = entry.api.map(|api| &self.world.api(api).behaviour.kind);
         matches!((signs_in, value), (Some(BehaviourKind::SignIn { .. }), Value::String(_)))
     }
 
-    /// Returns true where a key is that of a record of the world, which is the same in every session.
+    /// Returns true for the key of a record of the world, which is the same in every session.
     fn is_known_beforehand(&self, resource: ResourceId, key: &Json) -> bool {
         let described = self.world.resource(resource);
         let keys = described.records.iter().filter_map(|record| record.get(described.key.index()));
@@ -100,14 +100,14 @@ impl ReplyReader<'_> {
     }
 }
 
-/// The values of the recorded session, each with those that stand for it in an episode.
+/// Values of the recorded session, each with the values that replace it in an episode.
 #[derive(Debug, Default)]
 struct Renames {
     pairs: Vec<(Json, Vec<Json>)>,
 }
 
 impl Renames {
-    /// Adds a key of a new record. One stands for one: the first that was seen.
+    /// Adds the key of a new record. Each key has one counterpart, and the first one stays.
     fn add_key(&mut self, recorded: &Json, own: Json) {
         let is_taken = |(other, owns): &(Json, Vec<Json>)| other == recorded || owns.contains(&own);
         if !self.pairs.iter().any(is_taken) {
@@ -115,7 +115,8 @@ impl Renames {
         }
     }
 
-    /// Adds a token. All tokens that the same sign-in issued stand for each other: one that expired is issued anew.
+    /// Adds a token. All tokens of the same sign-in are equivalent, because a new one replaces an expired
+    /// one.
     fn add_token(&mut self, recorded: &Json, own: Json) {
         match self.pairs.iter_mut().find(|(known, _)| known == recorded) {
             Some((_, owns)) => owns.push(own),
@@ -123,7 +124,7 @@ impl Renames {
         }
     }
 
-    /// An argument that is left out is the same as its default.
+    /// Returns true if the arguments agree up to renaming. A missing argument equals its default.
     fn is_same_call(
         &self,
         reference: &GoldCall,
@@ -176,7 +177,7 @@ mod tests {
         let mut renames = Renames::default();
         renames.add_key(&json!("APT-1"), json!("APT-7"));
         renames.add_key(&json!("APT-2"), json!("APT-8"));
-        // One stands for one, in both directions.
+        // Each key has one counterpart, in both directions.
         renames.add_key(&json!("APT-1"), json!("APT-9"));
         renames.add_key(&json!("APT-3"), json!("APT-8"));
         renames.add_token(&json!("t1"), json!("u1"));
@@ -187,7 +188,7 @@ mod tests {
         check(json!("APT-1"), json!("APT-7"), true);
         check(json!("APT-1"), json!("APT-9"), false);
         check(json!("APT-1"), json!("APT-8"), false);
-        // The recorded value is nothing in this session.
+        // The recorded value does not exist in this session.
         check(json!("APT-1"), json!("APT-1"), false);
         check(json!("APT-3"), json!("APT-8"), false);
         check(json!(["APT-1", "APT-2", 5]), json!(["APT-7", "APT-8", 5]), true);

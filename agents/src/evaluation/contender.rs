@@ -1,4 +1,4 @@
-//! Agents that are ready to be put into episodes.
+//! Owns the agents that can act in episodes.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use super::judge::Privileged;
 use super::policies::Policy;
 use crate::isolation::process::Isolation;
 
-/// An agent, ready to be put into episodes.
+/// An agent that can act in episodes.
 pub enum Contender {
-    /// One that asks no model.
+    /// An agent that asks no model.
     Scripted(&'static Policy),
-    /// One that asks a model.
+    /// An agent that asks a model.
     Model(ModelContender),
 }
 
 /// An agent with the model that it asks.
 pub struct ModelContender {
-    /// How it works.
+    /// Method of the agent.
     pub method: Method,
-    /// The model.
+    /// Model that the agent asks.
     pub model: SharedModel,
-    /// How tokens are drawn.
+    /// Sampling of tokens.
     pub sampling: Sampling,
 }
 
 impl ModelContender {
-    /// The agent for one episode.
+    /// Makes the agent of one episode.
     pub fn agent(&self, origin: RequestOrigin) -> Box<dyn Agent> {
         let mind = RoleModel::new(Arc::clone(&self.model), self.sampling.clone(), origin);
         Box::new(Baseline::new(mind, self.method).with_jq(Arc::new(Isolation::of_this_program())))
@@ -38,7 +38,7 @@ impl ModelContender {
 }
 
 impl Contender {
-    /// The agent for one episode. Only scripted policies look at the task.
+    /// Makes the agent of one episode. Only scripted policies see the task.
     pub fn agent<'a>(&self, privileged: Privileged<'a>, origin: RequestOrigin) -> Box<dyn Agent + 'a> {
         match self {
             Self::Scripted(policy) => policy.agent(privileged),

@@ -1,7 +1,8 @@
-//! The judge of an episode in process: it holds the task, runs the session, and grades what an agent did.
+//! Owns the judge of an episode in process: it holds the task, runs the session, and grades the agent's
+//! actions.
 //!
-//! Its fields are its own. An agent holds a [`LocalEnvironment`] as an [`Environment`], through which none of them can
-//! be named.
+//! Its fields are private. An agent holds a [`LocalEnvironment`] as an [`Environment`], which gives
+//! access to none of them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -26,31 +27,31 @@ use diorama_baselines::environment::{
     Answer, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 
-/// Holds a task and judges episodes of it.
+/// Judge of the episodes of a task.
 pub struct Judge {
     task: Task,
     world: Arc<World>,
     prepared: Prepared,
 }
 
-/// The task itself, from which privileged agents are built. No agent under test is given one.
+/// The task itself, from which privileged agents are built. An agent under test never gets it.
 #[derive(Clone, Copy)]
 pub struct Privileged<'a> {
     pub(super) task: &'a Task,
     pub(super) world: &'a Arc<World>,
-    /// The seed of the session.
+    /// Seed of the session.
     pub(super) seed: u64,
 }
 
-/// One graded episode.
+/// Graded episode.
 pub struct Judged {
-    /// The grade.
+    /// Grade of the episode.
     pub grade: Grade,
     /// The agent's message at the end of each goal.
     pub answers: Vec<String>,
-    /// Its calls.
+    /// Log of the calls.
     pub log: Vec<Arc<LogEntry>>,
-    /// Why the environment ended it, where it did.
+    /// Reason for which the environment ended the episode.
     pub stopped: Option<EnvironmentError>,
 }
 
@@ -61,15 +62,15 @@ pub struct LocalEnvironment<'a> {
     conversation: Conversation,
     view: View,
     meter: Meter,
-    /// The world's OpenAPI document, made when an agent asks for it.
+    /// OpenAPI document of the world, made on the first request.
     openapi: OnceLock<Json>,
 }
 
 impl Judge {
-    /// A judge of a task.
+    /// Makes the judge of a task.
     ///
     /// # Errors
-    /// When the task's checks do not fit its world.
+    /// Returns an error if the task's checks do not fit its world.
     pub fn new(mut task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
         task.tell_changes_by_goal(&world)?;
         let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
@@ -80,18 +81,18 @@ impl Judge {
         Ok(Self { task, world, prepared })
     }
 
-    /// Opens an episode on a session seed.
+    /// Opens an episode with the seed of a session.
     ///
     /// # Errors
-    /// When the task does not fit its world.
+    /// Returns an error if the task does not fit its world.
     pub fn open(&self, seed: u64, budget: Budget) -> Result<LocalEnvironment<'_>, EpisodeError> {
         self.open_under(&Faults::default(), seed, budget)
     }
 
-    /// Opens an episode under faults.
+    /// Opens an episode with injected faults.
     ///
     /// # Errors
-    /// When the task does not fit its world.
+    /// Returns an error if the task does not fit its world.
     pub fn open_under(
         &self,
         faults: &Faults,
@@ -116,12 +117,12 @@ impl Judge {
         Ok(environment)
     }
 
-    /// The task for a privileged agent.
+    /// Returns the task for a privileged agent.
     pub fn privileged(&self, seed: u64) -> Privileged<'_> {
         Privileged { task: &self.task, world: &self.world, seed }
     }
 
-    /// Grades an episode that has ended; `stopped` is what ended it, where that was not the agent.
+    /// Grades an episode that has ended. `stopped` is the environment's reason for an early end.
     pub fn grade(&self, environment: LocalEnvironment<'_>, stopped: Option<EnvironmentError>) -> Judged {
         let log: Vec<Arc<LogEntry>> = environment.session.log().collect();
         let conversation = &environment.conversation;
@@ -138,19 +139,20 @@ impl Judge {
         Judged { grade, answers, log, stopped }
     }
 
-    /// Counts the goals of the task.
+    /// Returns the number of goals.
     pub fn goals(&self) -> usize {
         self.task.goals.len()
     }
 
-    /// How many APIs an agent has to tell apart: those of the world where it searches, else those that it is shown.
+    /// Returns the number of APIs among which an agent chooses: all APIs of the world if it searches,
+    /// else the visible ones.
     pub fn pool(&self) -> usize {
         let shown = self.task.episode.visible.len();
         if shown == 0 { self.world.base.world().apis.len() } else { shown }
     }
 
-    /// Partial credit: the share of the goals whose verdicts all hold. A goal that asks for a change has it only
-    /// where the changes of the episode are as expected and nothing else was changed.
+    /// Returns the share of the goals whose verdicts all hold, in `0..=1`. A goal that asks for a change
+    /// counts only if the episode made exactly the expected changes.
     pub fn credit(&self, grade: &Grade) -> f64 {
         if grade.success || grade.goals.is_empty() {
             return f64::from(u8::from(grade.success));
@@ -159,29 +161,29 @@ impl Judge {
         credited.iter().filter(|holds| **holds).count() as f64 / credited.len() as f64
     }
 
-    /// The reference calls: what measures compare an agent's calls with.
+    /// Returns the reference calls, with which measures compare an agent's calls.
     pub fn gold(&self) -> &[GoldCall] {
         &self.task.gold
     }
 
-    /// The world that episodes run in, frozen.
+    /// Returns the frozen world of the episodes.
     pub(super) fn base(&self) -> &Base {
         &self.world.base
     }
 
-    /// The world that episodes run in.
+    /// Returns the world of the episodes.
     pub(super) fn world(&self) -> &diorama_seeds::model::World {
         self.world.base.world()
     }
 
-    /// The task, for measures and reports.
+    /// Returns the task, for measures and reports.
     pub(crate) const fn task(&self) -> &Task {
         &self.task
     }
 }
 
 impl LocalEnvironment<'_> {
-    /// Shows the tool that ends the goal that is open.
+    /// Shows the tool that ends the open goal.
     fn show_finish(&mut self) {
         let goal = self.conversation.progress().goal as usize;
         self.view.replace_finish((!self.view.over).then(|| ending::tool(&self.judge.task.checks, goal)));
@@ -190,12 +192,13 @@ impl LocalEnvironment<'_> {
         }
     }
 
-    /// Returns true if a tool asks the user for a yes to calls. A world's own API of that name goes before it.
+    /// Returns true if a tool asks the user for consent to calls. An API of the world with that name
+    /// takes precedence.
     fn confirms(&self) -> bool {
         self.judge.task.checks.confirms && self.judge.base().api_named(CONFIRM).is_none()
     }
 
-    /// Has the user answer to calls that they are asked to confirm.
+    /// Asks the user to confirm calls.
     fn confirm(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         let asked = Confirmation::deserialize(Json::Object(call.arguments.clone()));
         let reply = match asked {
@@ -231,7 +234,7 @@ impl LocalEnvironment<'_> {
         let log: Vec<Arc<LogEntry>> = self.session.log().collect();
         if let Err(error) = self.conversation.check_finish(end, checks, script, &log, &self.judge.world.base)
         {
-            // An ending that is refused is a step like any other.
+            // A refused end costs a step like any other.
             self.meter.take(&self.view, false)?;
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });
         }
@@ -245,7 +248,7 @@ impl LocalEnvironment<'_> {
             return self.confirm(call);
         }
         let entry = self.session.call(call);
-        // In process, a delay is charged to the budget, and not waited for.
+        // In process, a delay is charged to the budget without waiting.
         self.meter.charge(entry.faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0));
         let zone = &self.judge.world.base.world().zone;
         let reply = Reply { status: entry.reply.status, body: entry.reply.json_tree(zone) };

@@ -1,4 +1,5 @@
-//! Labelled episodes, which measure the grader: an agent's calls and messages, and the verdict of a careful reader.
+//! Owns labelled episodes, which measure the grader: an agent's calls and messages, and the verdict of a
+//! careful reader.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,50 +17,50 @@ use serde_json::{Map, Value as Json};
 use super::shares::Share;
 use crate::episode::{EpisodeError, Task, World};
 
-/// The verdict of a careful reader.
+/// Verdict of a careful reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Label {
-    /// The task was done.
+    /// The agent solved the task.
     Right,
-    /// It was not.
+    /// The agent did not solve the task.
     Wrong,
 }
 
-/// An episode with its label.
+/// Episode with its label.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Labelled {
-    /// The id of the task's row.
+    /// Id of the task's row.
     pub task: String,
-    /// The seed of the session; that of the row when not given.
+    /// Seed of the session. The seed of the row is the default.
     pub seed: Option<u64>,
-    /// The label.
+    /// Label of the reader.
     pub label: Label,
-    /// The kind of episode: why it is right or wrong.
+    /// Kind of the episode: the reason for its label.
     pub kind: String,
     /// Calls and last message of each goal.
     #[serde(default)]
     pub goals: Vec<Said>,
-    /// The same for a task of one goal.
+    /// Calls and last message of a task with one goal.
     #[serde(flatten)]
     pub only: Said,
 }
 
-/// The calls and the last message of a goal.
+/// Calls and last message of a goal.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Said {
-    /// The calls.
+    /// Calls, in order.
     #[serde(default)]
     pub calls: Vec<Made>,
-    /// The last message.
+    /// Last message of the goal.
     #[serde(default)]
     pub answer: Option<String>,
-    /// The structured final answer; the reference's where it is not given.
+    /// Structured final answer. The reference's is the default.
     #[serde(default, deserialize_with = "finish")]
     pub finish: Option<Given>,
 }
 
-/// Reads a structured final answer. Episodes of before may end with `need_input`, which ends no goal.
+/// Parses a structured final answer. Old episodes may end with `need_input`, which ends no goal.
 fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Given>, D::Error> {
     let Some(json) = Option::<Json>::deserialize(reader)? else { return Ok(None) };
     if json.get("outcome").is_some_and(|outcome| outcome == "need_input") {
@@ -69,43 +70,43 @@ fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Given>, D::Erro
     Ok(Some(Given::of(finish).1))
 }
 
-/// A call that was made.
+/// Call of an agent.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Made {
-    /// The API.
+    /// Name of the API.
     pub api: String,
-    /// Its arguments.
+    /// Arguments by name.
     #[serde(default)]
     pub arguments: Map<String, Json>,
 }
 
-/// Why labelled episodes cannot be graded.
+/// Reasons for which labelled episodes cannot be graded.
 #[derive(Debug, thiserror::Error)]
 pub enum LabelledError {
     /// The file cannot be read.
     #[error("{file}: {source}")]
     Read {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// Why.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// A line is no labelled episode.
+    /// A line is not a labelled episode.
     #[error("{file}, line {line}: {what}")]
     Line {
-        /// The file.
+        /// Path of the file.
         file: String,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// The fault found.
+        /// Description of the fault.
         what: String,
     },
 }
 
-/// Reads a file of labelled episodes, one JSON object a line.
+/// Reads a file of labelled episodes, one JSON object per line.
 ///
 /// # Errors
-/// When the file cannot be read, or a line is none.
+/// Returns an error if the file cannot be read, or if a line is not a labelled episode.
 pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
     let file = path.display().to_string();
     let text =
@@ -122,11 +123,11 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
 }
 
 impl Labelled {
-    /// Makes the calls again and grades the episode. A goal without `finish` ends as the reference solution does: then only
-    /// the calls are measured.
+    /// Repeats the calls and grades the episode. A goal without `finish` ends as in the reference
+    /// solution, so that only the calls are graded.
     ///
     /// # Errors
-    /// When the task does not fit its world.
+    /// Returns an error if the task does not fit its world.
     pub fn grade(&self, task: &Task, world: &Arc<World>) -> Result<Grade, EpisodeError> {
         let mut session = task.session(world, self.seed.unwrap_or(task.episode.session_seed))?;
         let goals = if self.goals.is_empty() { std::slice::from_ref(&self.only) } else { &self.goals };
@@ -174,19 +175,19 @@ impl Labelled {
     }
 }
 
-/// How often the grader and the labels differ.
+/// Disagreement of the grader and the labels.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Agreement {
-    /// Right episodes that fail.
+    /// Share of right episodes that fail.
     pub false_reject: Share,
-    /// Wrong episodes that pass.
+    /// Share of wrong episodes that pass.
     pub false_accept: Share,
-    /// The same by kind: label, kind, misjudged, all.
+    /// Share of misjudged episodes, by label and kind.
     pub kinds: BTreeMap<String, Share>,
 }
 
 impl Agreement {
-    /// Adds a verdict.
+    /// Counts the verdict on an episode.
     pub fn add(&mut self, labelled: &Labelled, success: bool) {
         let right = labelled.label == Label::Right;
         let side = if right { &mut self.false_reject } else { &mut self.false_accept };

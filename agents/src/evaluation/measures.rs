@@ -1,4 +1,4 @@
-//! The measures of one graded episode, as plain values that `results` groups and averages.
+//! Owns the measures of one graded episode, as plain values that `results` groups and averages.
 //!
 //! Success and errors come from the grader. The rest follows the papers: correct-path rate and Δ solution length
 //! (RestGPT, section 4.3), call accuracy and ROUGE-L (API-Bank, section 4).
@@ -19,68 +19,71 @@ use super::batch::Episode;
 use super::call_matching::count_matched_calls;
 use super::judge::{Judge, Judged};
 
-/// The lengths at which the lists of searches are cut. A search finds five APIs, and adds the API that issues a token
-/// after each that needs one, so that 10 is the whole list.
+/// Lengths of search results at which recall is measured. A search finds five APIs, and adds the API that
+/// issues a token after each that needs one, so that 10 covers all.
 pub const RECALL_CUTOFFS: [usize; 4] = [1, 3, 5, 10];
 
-/// One graded episode in figures.
+/// Measures of one graded episode.
 #[derive(Clone, Debug)]
 pub struct EpisodeMeasures {
-    /// The id of the task's row.
+    /// Id of the task's row.
     pub task: String,
-    /// The groups that the episode counts in: dimension and name.
+    /// Groups of the episode: dimension and name.
     pub groups: Vec<(&'static str, String)>,
-    /// The episode came to no end for want of a model or a server.
+    /// True if a model or a server failed before the episode ended.
     pub unfinished: bool,
-    /// The episode failed, and the simulator or the simulated user is to blame.
+    /// True if the simulator or the simulated user caused the failure.
     pub excluded: bool,
-    /// The verdict.
+    /// True if the episode passed.
     pub success: bool,
-    /// The cause of a failure.
+    /// Cause of a failure.
     pub attribution: Option<Attribution>,
-    /// Partial credit, from 0 to 1.
+    /// Partial credit, in `0..=1`.
     pub credit: f64,
-    /// Calls that were made.
+    /// Number of calls.
     pub calls: u64,
     /// Tokens of the model, sent and received.
     pub usage: Usage,
-    /// Milliseconds, where a model or a server was waited for.
+    /// Duration in milliseconds, if the episode waited for a model or a server.
     pub took_ms: Option<u64>,
-    /// Some goal of the task is refused in the reference.
+    /// True if the reference refuses some goal of the task.
     pub has_refusal: bool,
-    /// All goals of the task are refused in the reference.
+    /// True if the reference refuses all goals of the task.
     pub is_refused: bool,
-    /// For tasks that are answered and change nothing: how likely it is that values picked from the replies are the facts.
+    /// Probability that values picked from the replies are the facts, for tasks with answers and without
+    /// changes.
     pub chance: Option<f64>,
-    /// The calls hold the reference APIs in order, those of one message in any (RestGPT's correct path).
+    /// True if the calls hold the reference APIs in order, with those of one message in any order
+    /// (RestGPT's correct path).
     pub correct_path: bool,
     /// Calls beyond the reference calls, without searches (RestGPT's Δ solution length).
     pub extra_calls: i64,
-    /// Reference calls without searches.
+    /// Number of reference calls without searches.
     pub reference_calls: u64,
-    /// Reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
+    /// Reference calls that the agent made with the same arguments, up to renaming of tokens and keys of
+    /// new records.
     pub matched_calls: u64,
-    /// ROUGE-L of the final answers against the reference's.
+    /// ROUGE-L of the final answers against the reference's, in `0..=1`.
     pub rouge_l: f64,
-    /// Classes of errors, each once.
+    /// Classes of errors, without repetition.
     pub errors: BTreeSet<String>,
-    /// The results of searches, where APIs have to be searched for.
+    /// Measures of searches, if the agent must search for APIs.
     pub searched: Option<SearchMeasures>,
-    /// Roles whose replies could not be read, one entry a reply.
+    /// Roles whose replies could not be parsed, one entry per reply.
     pub malformed: Vec<String>,
-    /// Ways that were taken because another did not work, as `role: way`.
+    /// Fallbacks of the agent, as `role: way`.
     pub fell_back: Vec<String>,
 }
 
-/// The APIs that the searches of an episode showed, held against those that the reference calls.
+/// Comparison of the APIs that searches showed with those of the reference calls.
 #[derive(Clone, Copy, Debug)]
 pub struct SearchMeasures {
-    /// Searches.
+    /// Number of searches.
     pub searches: u64,
     /// Reference calls whose API some search showed.
     pub shown_calls: u64,
-    /// recall@k at each of [`RECALL_CUTOFFS`]: the share of the reference's APIs among the first k of any search; none where the
-    /// reference calls no API.
+    /// recall@k at each of [`RECALL_CUTOFFS`]: the share of the reference's APIs among the first k of any
+    /// search. None if the reference calls no API.
     pub recall: Option<[f64; RECALL_CUTOFFS.len()]>,
 }
 
@@ -131,18 +134,18 @@ impl EpisodeMeasures {
         }
     }
 
-    /// Returns true where the episode says something of the agent.
+    /// Returns true if the episode shows something about the agent.
     pub const fn counts(&self) -> bool {
         !self.unfinished && !self.excluded
     }
 }
 
-/// Counts the calls beyond those of the reference, which has so many without searches.
+/// Returns the number of calls beyond the `wanted` ones of the reference, without searches.
 fn extra_calls(made: &[&str], wanted: usize) -> i64 {
     made.iter().filter(|api| **api != TOOL_SEARCHER).count() as i64 - wanted as i64
 }
 
-/// The APIs of the reference's calls without searches, message by message.
+/// Returns the APIs of the reference's calls without searches, message by message.
 fn list_by_message<'a>(row: &Dialogue, gold: &'a [GoldCall]) -> Vec<Vec<&'a str>> {
     let mut calls = gold.iter();
     let counts = row.messages.iter().map(|message| message.tool_calls.len()).filter(|count| *count > 0);
@@ -155,8 +158,8 @@ fn list_by_message<'a>(row: &Dialogue, gold: &'a [GoldCall]) -> Vec<Vec<&'a str>
     messages.into_iter().map(apis).collect()
 }
 
-/// Returns true where the calls made hold those of all messages, one message after the other. Calls of one message are independent of
-/// each other: they come in any order.
+/// Returns true if the calls hold those of all messages, one message after the other. The calls of one
+/// message are independent, and may come in any order.
 fn holds_path(messages: &[Vec<&str>], made: &[&str]) -> bool {
     let mut from = 0;
     for message in messages {
@@ -178,7 +181,7 @@ fn holds_path(messages: &[Vec<&str>], made: &[&str]) -> bool {
     true
 }
 
-/// The groups that a row's episodes count in.
+/// Returns the groups of a row's episodes: dimension and name.
 fn groups(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
     let ability = ability_name(row.ability);
     let mut groups = vec![
@@ -193,10 +196,10 @@ fn groups(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
     groups
 }
 
-/// Upper ends of the ranges that pools are told apart by.
+/// Upper ends of the ranges of pool sizes, in APIs.
 const POOL_LIMITS: [usize; 6] = [5, 10, 25, 50, 100, 250];
 
-/// The range of a number of APIs: `6-10`.
+/// Returns the range of a number of APIs: `6-10`.
 fn pool_range(apis: usize) -> String {
     let above = POOL_LIMITS.iter().position(|most| apis <= *most);
     let from =
@@ -231,13 +234,13 @@ fn search_measures(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> 
     }
 }
 
-/// The word that JSON has for a state, such as an error class.
+/// Returns the JSON name of an enum value, such as an error class.
 pub fn word_of(state: impl Serialize) -> String {
     let json = serde_json::to_value(state).unwrap_or_default();
     json.as_str().map(str::to_owned).unwrap_or_default()
 }
 
-/// The name of an error class, as grades spell it.
+/// Returns the name of an error class, as grades spell it.
 pub fn class_name(class: ErrorClass) -> String {
     word_of(class)
 }

@@ -1,4 +1,5 @@
-//! The report of one run, or of two side by side, as one HTML file that needs no script, font or picture from elsewhere.
+//! Owns the report of one run, or of two side by side, as one HTML file without external scripts, fonts
+//! or pictures.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +11,16 @@ use super::paired::Difference;
 use super::results::CellRate;
 use super::shares::{Rate, ratio};
 
-/// A stored run: its `report.json`.
+/// Stored run: its `report.json`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Shown {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// True for an agent that needs no model.
+    /// True for an agent without a model.
     pub scripted: bool,
-    /// The model.
+    /// Name of the model.
     pub model: Option<String>,
-    /// Success with its interval.
+    /// Success rate with its interval.
     pub success_rate: Rate,
     /// Success by dimension and cell.
     pub cells: BTreeMap<String, BTreeMap<String, CellRate>>,
@@ -33,7 +34,7 @@ pub struct Shown {
     json: Json,
 }
 
-/// The dimensions that success is shown by, with their headings.
+/// Dimensions of the success tables, with their headings.
 const DIMENSIONS: [(&str, &str); 5] = [
     ("ability", "Success by ability"),
     ("depth", "Success by depth: calls nested through their arguments"),
@@ -42,19 +43,19 @@ const DIMENSIONS: [(&str, &str); 5] = [
     ("ability_and_tag", "Success by ability and tag"),
 ];
 
-/// The form of a figure.
+/// Format of a figure.
 #[derive(Clone, Copy)]
 enum Form {
     Plain,
     Percent,
     Interval,
-    /// The share and the tasks that it is over.
+    /// Share, with the number of its tasks.
     PassRate,
-    /// Digits after the point.
+    /// Number with so many decimal places.
     Fixed(usize),
 }
 
-/// The figures of a whole run: name, JSON pointer into the report, form.
+/// Figures of a whole run: name, JSON pointer into the report, format.
 const FIGURES: [(&str, &str, Form); 24] = [
     ("tasks", "/tasks", Form::Plain),
     ("success", "/success_rate", Form::Interval),
@@ -82,20 +83,20 @@ const FIGURES: [(&str, &str, Form); 24] = [
     ("unfinished, in no share", "/unfinished", Form::Plain),
 ];
 
-/// The note where both kinds of agents are shown.
+/// Note on a page that shows both kinds of agents.
 const NOTE: &str = "one of these agents is scripted: it needs no model, and its figures say what the tasks ask of an agent; they \
                     do not stand beside those of a model as a result";
 
 impl Shown {
-    /// Reads a report.
+    /// Parses a report.
     ///
     /// # Errors
-    /// When it is none.
+    /// Returns an error if the JSON is not a report.
     pub fn read(json: Json) -> Result<Self, serde_json::Error> {
         Ok(Self { json: json.clone(), ..serde_json::from_value(json)? })
     }
 
-    /// The agent and its model.
+    /// Returns the agent with its model.
     pub fn label(&self) -> String {
         match &self.model {
             Some(model) => format!("{} with {model}", self.agent),
@@ -103,7 +104,8 @@ impl Shown {
         }
     }
 
-    /// The note on figures of scripted agents beside those of models; none where the runs are of one kind.
+    /// Returns the note on scripted agents beside agents with a model, or none if all runs are of one
+    /// kind.
     pub fn note(runs: &[Self]) -> Option<&'static str> {
         let scripted = |run: &Self| run.scripted;
         (runs.iter().any(scripted) && !runs.iter().all(scripted)).then_some(NOTE)
@@ -129,7 +131,7 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// Names in the order that people count in: by the number that they begin with, then as they are.
+/// Sorts names by the number at their start, then as text, without repetition.
 pub fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> {
     let mut names: Vec<&String> = names.collect();
     let number = |name: &str| {
@@ -141,7 +143,7 @@ pub fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> 
     names
 }
 
-/// The cells of a dimension in order, each with every run's success.
+/// Returns the cells of a dimension in order, each with every run's success.
 pub fn by_cell(runs: &[Shown], dimension: &str) -> Vec<(String, Vec<Option<Rate>>)> {
     let cells = |run: &'_ Shown| run.cells.get(dimension).cloned().unwrap_or_default();
     let all: Vec<BTreeMap<String, CellRate>> = runs.iter().map(cells).collect();
@@ -150,10 +152,10 @@ pub fn by_cell(runs: &[Shown], dimension: &str) -> Vec<(String, Vec<Option<Rate>
     names.into_iter().map(|name| (name.clone(), rates(name))).collect()
 }
 
-/// The page of one run, or of two; `paired` is the second against the first.
+/// Renders the page of one run or of two. `paired` compares the second with the first.
 ///
 /// # Errors
-/// When the template fails.
+/// Returns an error if the template fails.
 pub fn page(runs: &[Shown], paired: Option<&Difference>) -> std::io::Result<String> {
     rendered(runs, paired).map_err(std::io::Error::other)
 }
@@ -204,10 +206,10 @@ fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minij
     })
 }
 
-/// By name, the value of each run.
+/// Values of each run, by name.
 type Rows = Vec<(String, Vec<Option<String>>)>;
 
-/// The figures that some run has.
+/// Returns the figures that at least one run has.
 fn figures(runs: &[Shown]) -> Rows {
     let trials =
         runs.iter().filter_map(|run| run.json.get("pass_k")?.as_object().map(serde_json::Map::len)).max();
@@ -220,7 +222,7 @@ fn figures(runs: &[Shown]) -> Rows {
     rows.filter(|(_, values)| values.iter().any(Option::is_some)).collect()
 }
 
-/// The options that the runs were given.
+/// Returns the options of the runs.
 fn options(runs: &[Shown]) -> Rows {
     let value = |run: &Shown, name: &String| match run.run.get(name)? {
         Json::Null => None,
@@ -232,7 +234,7 @@ fn options(runs: &[Shown]) -> Rows {
     names.into_iter().map(row).collect()
 }
 
-/// Success against tokens, or against calls where no model is asked: each run, and its abilities.
+/// Returns success against tokens, or against calls if no run asks a model: each run, and its abilities.
 fn cost(runs: &[Shown]) -> Json {
     let of_tokens = runs.iter().any(|run| run.number("/effort/tokens") > 0.0);
     let (mut points, mut most) = (Vec::new(), 0.0_f64);
@@ -255,7 +257,7 @@ fn cost(runs: &[Shown]) -> Json {
     json!({"axis": axis, "end": if most > 0.0 { (most / unit).ceil() * unit } else { 0.0 }, "points": points})
 }
 
-/// Counts with their shares of so many episodes, the most frequent first.
+/// Returns counts with their shares of all episodes, the most frequent first.
 fn counts<'a>(
     runs: &'a [Shown],
     of: impl Fn(&'a Shown) -> (&'a BTreeMap<String, u64>, f64),

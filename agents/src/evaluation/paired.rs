@@ -1,4 +1,4 @@
-//! The difference between two runs over the same episodes, in pairs.
+//! Owns the paired difference between two runs over the same episodes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -7,35 +7,36 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-/// The difference between two runs over the same episodes.
+/// Difference between two runs over the same episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u64,
-    /// Solved by both.
+    /// Pairs that both runs solved.
     pub both: u64,
-    /// Solved by the first alone.
+    /// Pairs that only the first run solved.
     pub first_only: u64,
-    /// Solved by the second alone.
+    /// Pairs that only the second run solved.
     pub second_only: u64,
-    /// Solved by neither.
+    /// Pairs that neither run solved.
     pub neither: u64,
-    /// The second's share less the first's, from -1 to 1.
+    /// Share of the second run less the share of the first, in `-1..=1`.
     pub difference: f64,
-    /// Its interval at 95 % (Wald's for paired shares, by how much tasks differ), the lower end.
+    /// Lower end of its 95 % interval: Wald's for paired shares, by the variance among tasks.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of its 95 % interval.
     pub high: f64,
-    /// The exact sign test over tasks, two-sided: how likely a difference of this size is where there is none. With one trial of each
-    /// task it is McNemar's.
+    /// Two-sided p-value of the exact sign test over tasks: the probability of such a difference without
+    /// a true one. With one trial of each task it is McNemar's.
     pub p: f64,
 }
 
 impl Difference {
-    /// The difference over pairs: the task, and whether the first and the second is solved. None without a pair.
+    /// Returns the difference over pairs: the task, and two flags that are true if the first and the
+    /// second run solved it. None without a pair.
     pub fn of<'a>(solved: impl IntoIterator<Item = (&'a str, (bool, bool))>) -> Option<Self> {
         let (mut both, mut first_only, mut second_only, mut neither) = (0, 0, 0, 0);
-        // Pairs of each task, and how many more the second solved. Pairs of one task are not independent.
+        // Number of pairs of each task, and the second run's lead. Pairs of one task are not independent.
         let mut tasks: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
         for (task, pair) in solved {
             *match pair {
@@ -68,10 +69,10 @@ impl Difference {
     }
 }
 
-/// Twice the lower tail of a fair coin's binomial, at most 1.
+/// Returns twice the lower tail of a fair coin's binomial, at most 1.
 fn sign_test(b: u64, c: u64) -> f64 {
     let (n, least) = (b + c, b.min(c));
-    // The logarithm of a binomial term, from the term before: large counts would leave the range of floats.
+    // The loop adds logarithms of binomial terms, because large counts would leave the range of floats.
     let mut term = -(n as f64) * std::f64::consts::LN_2;
     let mut sum = 0.0;
     for k in 0..=least {
@@ -81,7 +82,7 @@ fn sign_test(b: u64, c: u64) -> f64 {
     (2.0 * sum).min(1.0)
 }
 
-/// The part of a stored episode that is read here.
+/// The members of a stored episode that the comparison needs.
 #[derive(Deserialize)]
 struct Line {
     task: String,
@@ -98,11 +99,11 @@ struct Solved {
     success: bool,
 }
 
-/// The episodes of a run's folder by task and trial, and whether each is solved, without those that say nothing of the agent. Where a
-/// run has episodes under faults, those are its own.
+/// Returns the solved flags of a run's episodes by task and trial, without excluded ones. Episodes under
+/// faults take precedence over those without.
 ///
 /// # Errors
-/// When the file cannot be read, or holds something else.
+/// Returns an error if the file cannot be read, or holds something else.
 pub fn solved(folder: &Path) -> std::io::Result<BTreeMap<(String, u32), bool>> {
     let file = BufReader::new(File::open(folder.join("episodes.jsonl"))?);
     let mut found: BTreeMap<(String, u32), (bool, Option<bool>)> = BTreeMap::new();
@@ -138,9 +139,9 @@ mod tests {
             (better.difference - 0.2).abs() < 1e-12 && better.low > 0.1 && better.high < 0.3,
             "{better:?}"
         );
-        // 2 * (1 + 24 + 276) / 2^24
+        // The expected value is 2 * (1 + 24 + 276) / 2^24.
         assert!((better.p - 602.0 / 16_777_216.0).abs() < 1e-9, "{}", better.p);
-        // Four trials of each task that end alike tell as much as one.
+        // Four trials of a task with equal results count as much as one.
         let alike = of_trials(4, [160, 8, 88, 144]).expect("pairs");
         assert_eq!((alike.pairs, alike.second_only, alike.p), (400, 88, better.p));
         assert!((alike.low - better.low).abs() < 1e-12 && (alike.high - better.high).abs() < 1e-12);

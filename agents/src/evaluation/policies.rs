@@ -1,7 +1,8 @@
-//! The scripted policies of `eval`: agents without a model, in one table.
+//! Owns the scripted policies of `eval`: agents without a model, in one table.
 //!
-//! `oracle` and `oracle-reordered` must solve every task. The others are adversaries: they test the checks of a dataset
-//! and the reading of final answers. What an adversary solves beyond chance, a grader passes that it should not.
+//! `oracle` and `oracle-reordered` must solve every task. The others are adversaries, which test the
+//! checks of a dataset and the reading of final answers. If an adversary solves more than chance allows, the
+//! grader passes wrong episodes.
 
 mod attacks;
 mod calls;
@@ -15,51 +16,52 @@ use serde_json::Map;
 use self::oracle::{Facts, FixedVerdict};
 use super::judge::Privileged;
 
-/// A scripted policy.
+/// Scripted policy.
 #[derive(Debug)]
 pub struct Policy {
-    /// The name on the command line.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The help on the command line.
+    /// Help on the command line.
     pub help: &'static str,
     way: Way,
 }
 
-/// The calls and the ends of a policy.
+/// Calls and final answers of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
-    /// The reference calls and ends.
+    /// The reference calls and final answers.
     Reference(Facts),
-    /// No calls; every goal is done.
+    /// No calls. The policy claims success for every goal.
     Nothing,
-    /// No calls; every goal is refused.
+    /// No calls. The policy refuses every goal.
     Refuse,
-    /// Every read, with the arguments that the request and the replies give, and every value of the replies as the answer.
+    /// Every read, with arguments from the request and the replies. The answer has every value of the
+    /// replies.
     EveryRead,
-    /// A change that nobody asked for and its reversal, and then the reference solution.
+    /// A change without a request and its reversal, and then the reference solution.
     WriteUndo,
-    /// The reference solution, of which the writes come after the last end.
+    /// The reference solution with its writes after the last final answer.
     WritesLate,
-    /// The reference calls with extreme arguments, and its reads until a fault strikes.
+    /// The reference calls with extreme arguments, and the reference reads until a fault occurs.
     ProvokeFaults,
-    /// No calls; each goal is refused for one reason after the other.
+    /// No calls. The policy refuses each goal with one reason after the other.
     RefuseFirst,
-    /// The reference solution with the same verdict on whatever a told policy governs.
+    /// The reference solution with the same verdict on each call that a stated policy governs.
     Verdict(FixedVerdict),
-    /// The reference solution without the questions for a yes that rules ask for.
+    /// The reference solution without the requests for consent that rules require.
     NeverAsk,
 }
 
-/// Goals that a policy ends, at most: no conversation has more.
+/// Maximum number of goals that a policy ends. No conversation has more.
 const MAX_GOALS: usize = 32;
-/// The words of a refusal.
+/// Words of a refusal.
 const REFUSAL: &str = "I'm sorry, but I can't help with that.";
 
 const fn policy(name: &'static str, way: Way, help: &'static str) -> Policy {
     Policy { name, help, way }
 }
 
-/// The policies.
+/// Scripted policies.
 pub static POLICIES: [Policy; 12] = [
     policy("oracle", Way::Reference(Facts::AsChecked), "the reference solution, bound to live replies"),
     policy(
@@ -100,12 +102,12 @@ pub static POLICIES: [Policy; 12] = [
 ];
 
 impl Policy {
-    /// Returns true where the policy must not solve a task.
+    /// Returns true if the policy must not solve any task.
     pub const fn is_adversary(&self) -> bool {
         !matches!(self.way, Way::Reference(_))
     }
 
-    /// The agent for an episode.
+    /// Makes the agent of an episode.
     pub fn agent<'a>(&'static self, privileged: Privileged<'a>) -> Box<dyn Agent + 'a> {
         Box::new(Scripted { way: self.way, privileged })
     }
@@ -129,7 +131,7 @@ impl Scripted<'_> {
         let world = privileged.world.base.world();
         match self.way {
             Way::Reference(facts) => oracle::solve(privileged, environment, facts).await,
-            // Where nothing can be changed and changed back, the rest would be the reference solution.
+            // Without a change to reverse, the rest would be the reference solution.
             Way::WriteUndo => match calls::write_and_undo(world, environment).await? {
                 true => oracle::solve(privileged, environment, Facts::AsChecked).await,
                 false => Ok(()),
@@ -156,13 +158,13 @@ impl Scripted<'_> {
     }
 }
 
-/// A final answer without facts: a refusal for a reason, else done.
+/// Returns a final answer without facts: a refusal if there is a reason, else success.
 fn finish(reason: Option<RefusalClass>, message: String) -> Finish {
     let outcome = if reason.is_some() { Outcome::Refused } else { Outcome::Done };
     Finish { outcome, reason, about: None, facts: Map::new(), message }
 }
 
-/// Ends every goal in the same way.
+/// Ends every goal with the same final answer.
 async fn end_all(environment: &mut dyn Environment, finish: &Finish) -> Result<(), EnvironmentError> {
     for _ in 0..MAX_GOALS {
         if environment.finish(finish).await?.over {

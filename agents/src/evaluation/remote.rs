@@ -1,7 +1,7 @@
-//! A conversation over HTTP, with a server of sessions.
+//! Owns a conversation over HTTP with a session server.
 //!
-//! The same contract as in process ([`super::judge`]): what the server refuses is an [`EnvironmentError`], and nothing of
-//! the task but what the agent API serves is ever here.
+//! The contract is that of the environment in process ([`super::judge`]): a refusal of the server is an
+//! [`EnvironmentError`]. This side has only the parts of the task that the agent API serves.
 
 use std::time::Duration;
 
@@ -22,30 +22,30 @@ use diorama_baselines::environment::{
     Answer, Budget, ConversationEntry, Environment, EnvironmentError, EnvironmentFuture, Finish, Reply, View,
 };
 
-/// A server of sessions, as its admin reaches it.
+/// Session server, with the access of an admin.
 pub struct SessionServer {
     http: reqwest::Client,
     url: String,
-    /// The value of `Diorama-Token`, where the server asks for it.
+    /// Value of `Diorama-Token`, if the server requires it.
     token: Option<String>,
 }
 
-/// A conversation with a server.
+/// Conversation with a server.
 pub struct RemoteEnvironment {
     http: reqwest::Client,
-    /// `{server}/v1/sessions/{id}`.
+    /// URL of the session: `{server}/v1/sessions/{id}`.
     session: String,
-    /// `{server}/s/{id}/openapi.json`, which has the APIs that are visible by now.
+    /// URL of the document with the visible APIs: `{server}/s/{id}/openapi.json`.
     document: String,
     view: View,
     meter: Meter,
-    /// The document, as it was fetched last.
+    /// Document of the last fetch.
     openapi: Json,
 }
 
-/// The header of the admin's token.
+/// Header of the admin's token.
 const TOKEN: &str = "diorama-token";
-/// How long a reply may take.
+/// Maximum time for a reply.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Deserialize)]
@@ -74,20 +74,21 @@ struct NewSession {
 }
 
 impl SessionServer {
-    /// A server by its URL.
+    /// Makes the client of a server at a URL.
     ///
     /// # Errors
-    /// When the machine lets no requests be made.
+    /// Returns an error if the HTTP client cannot be set up.
     pub fn new(url: &str, token: Option<String>) -> Result<Self, EnvironmentError> {
         let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(transport)?;
         let url = url.trim_end_matches('/').to_owned();
         Ok(Self { http, url, token })
     }
 
-    /// The number of tasks that the server serves, which shows that it can be reached and lets the admin in.
+    /// Returns the number of tasks that the server serves. Success shows that it is reachable and accepts
+    /// the admin.
     ///
     /// # Errors
-    /// When it cannot, or does not.
+    /// Returns an error if the server is unreachable, or refuses.
     pub async fn tasks(&self) -> Result<u64, EnvironmentError> {
         #[derive(Deserialize)]
         struct Listed {
@@ -97,10 +98,10 @@ impl SessionServer {
         answer::<Listed>(request.send().await).await.map(|listed| listed.total)
     }
 
-    /// Makes a session for a task, and joins it as its agent. The agent's end of it sends no token.
+    /// Makes a session for a task, and joins it as its agent. The agent's requests carry no token.
     ///
     /// # Errors
-    /// When the server cannot be reached, or has no such task.
+    /// Returns an error if the server is unreachable, or lacks the task.
     pub async fn open(
         &self,
         task: &str,
@@ -114,15 +115,15 @@ impl SessionServer {
         RemoteEnvironment::enter(self.http.clone(), &self.url, &made.id, budget).await
     }
 
-    /// Ends the episode of a session: the server's verdict. The session is deleted.
+    /// Ends the episode of a session, deletes the session, and returns the verdict of the server.
     ///
     /// # Errors
-    /// When the server cannot be reached, or does not grade it.
+    /// Returns an error if the server is unreachable, or does not grade the session.
     pub async fn grade(&self, environment: RemoteEnvironment) -> Result<Grade, EnvironmentError> {
         let session = environment.session;
         let request = self.authorise(self.http.post(format!("{session}/grade")));
         let grade = answer(request.json(&json!({})).send().await).await?;
-        // The session's memory is freed; where that fails, its lease runs out.
+        // The deletion frees memory. If it fails, the lease of the session expires.
         let _ = self.authorise(self.http.delete(session)).send().await;
         Ok(grade)
     }
@@ -135,7 +136,7 @@ impl SessionServer {
     }
 }
 
-/// Returns true if a document describes each API that is visible.
+/// Returns true if a document describes each visible API.
 fn describes(openapi: &Json, view: &View) -> bool {
     let mut names = view.tools.iter().filter_map(|tool| tool["function"]["name"].as_str());
     let is_own = |name: &str| [TOOL_SEARCHER, FINISH, CONFIRM].contains(&name);
@@ -146,7 +147,7 @@ impl RemoteEnvironment {
     /// Joins a session that was made for a task, by the server's URL and the session's id.
     ///
     /// # Errors
-    /// When the server cannot be reached, or the session has no task.
+    /// Returns an error if the server is unreachable, or if the session has no task.
     pub async fn join(server: &str, id: &str, budget: Budget) -> Result<Self, EnvironmentError> {
         let http = reqwest::Client::builder().timeout(PATIENCE).build().map_err(transport)?;
         let server = server.trim_end_matches('/');
@@ -178,7 +179,7 @@ impl RemoteEnvironment {
         let called: CallReply = self.post("call", &body).await?;
         let reply = Reply { status: called.status, body: called.body };
         self.view.add_call(call, &reply);
-        // The document has the APIs that are visible. It is the same after a search that shows no new one.
+        // The document has the visible APIs. It changes only after a search that shows new ones.
         if call.api == TOOL_SEARCHER && !describes(&self.openapi, &self.view) {
             self.openapi = answer(self.http.get(&self.document).send().await).await?;
         }
@@ -190,7 +191,7 @@ impl RemoteEnvironment {
         let reply: MessageReply = self.post(path, body).await?;
         let answer = Answer { words: reply.content, over: reply.done };
         self.view.add_message(words, &answer);
-        // Another goal asks for other facts; an answer within a goal leaves `finish` as it is.
+        // A new goal asks for other facts. An answer within a goal does not change `finish`.
         if reply.done || reply.finish.is_some() {
             self.view.replace_finish(reply.finish);
         }
@@ -239,7 +240,7 @@ impl Environment for RemoteEnvironment {
     }
 }
 
-/// A reply of the server as a type, or what it refuses.
+/// Parses a reply of the server, or returns its refusal.
 async fn answer<T: DeserializeOwned>(
     reply: Result<reqwest::Response, reqwest::Error>,
 ) -> Result<T, EnvironmentError> {

@@ -1,4 +1,4 @@
-//! The results of a run: measured episodes, grouped and averaged.
+//! Owns the results of a run: measured episodes, grouped and averaged.
 
 use std::collections::BTreeMap;
 
@@ -9,115 +9,119 @@ use super::attribution::Attribution;
 use super::measures::{EpisodeMeasures, RECALL_CUTOFFS};
 use super::shares::{Rate, Share, ratio};
 
-/// Results of an agent over a set of tasks. Shares are from 0 to 1; unfinished and excluded episodes are in none. What no episode
-/// measures is none.
+/// Results of an agent over a set of tasks. Shares are in `0..=1`, without unfinished and excluded
+/// episodes. A value is none if no episode measures it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Results {
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// Share of tasks that were solved, over all trials.
+    /// Share of solved tasks, over all trials.
     pub success: f64,
     /// Success with its interval.
     pub success_rate: Rate,
-    /// Share whose calls hold the reference APIs in order (RestGPT's correct-path rate).
+    /// Share of episodes whose calls hold the reference APIs in order (RestGPT's correct-path rate).
     pub correct_path: Option<f64>,
-    /// Mean of calls made beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
+    /// Mean number of calls beyond the reference calls, over solved tasks (RestGPT's Δ solution length).
     pub delta_solution_length: Option<f64>,
-    /// Share of reference calls that were made with the same arguments, up to renaming of tokens and keys of new records.
+    /// Share of reference calls that agents made with the same arguments, up to renaming of tokens and
+    /// keys of new records.
     pub call_accuracy: Option<f64>,
     /// Mean ROUGE-L (F1) of the final answer against the reference answer.
     pub rouge_l: Option<f64>,
     /// Errors by class, counted once per episode.
     pub errors: BTreeMap<String, u64>,
-    /// pass^k: how likely k trials of a task are all solved, estimated without bias from all trials in shares, as in τ-bench:
-    /// with c of n trials solved, the share of the ways to choose k of the n that are all among the c. The mean is over the
-    /// tasks of at least k such trials.
+    /// pass^k: probability that k trials of a task are all solved, estimated without bias as in τ-bench.
+    /// With c of n trials solved, it is the share of the k-subsets of the n that lie within the c. The mean
+    /// is over the tasks with at least k counted trials.
     pub pass_k: BTreeMap<String, PassRate>,
-    /// Share of reference calls whose API some search of the agent showed; none where APIs need not be searched for.
+    /// Share of reference calls whose API some search of the agent showed. None if agents need not search
+    /// for APIs.
     pub shown_calls: Option<f64>,
     /// Success by ability.
     pub success_by_ability: BTreeMap<String, f64>,
-    /// Success of tasks whose reference outcome is not a refusal.
+    /// Success over tasks whose reference outcome is not a refusal.
     pub success_without_refusals: Option<f64>,
-    /// Success of tasks that are answered and change nothing.
+    /// Success over tasks with answers and without changes.
     pub success_answer_only: Option<f64>,
-    /// Success of tasks whose goals are all refused.
+    /// Success over tasks whose goals are all refused.
     pub success_refused: Option<f64>,
-    /// How likely it is that values picked from the replies to the right calls, each of its fact's kind, are the facts:
-    /// the mean over the tasks that are answered and change nothing.
+    /// Probability that values of the right kind, picked from the replies to the right calls, are the
+    /// facts. It is the mean over tasks with answers and without changes.
     pub chance_answer_only: Option<f64>,
     /// Success by `ability`, `depth`, `tag`, `pool` (APIs to tell apart), and `ability_and_tag`.
     pub cells: BTreeMap<&'static str, BTreeMap<String, CellRate>>,
-    /// Failed episodes by cause, excluded ones too.
+    /// Failed episodes by cause, including excluded ones.
     pub attribution: BTreeMap<Attribution, u64>,
-    /// Episodes that came to no end for want of a model or a server.
+    /// Episodes in which a model or a server failed before the end.
     pub unfinished: u64,
-    /// Failed episodes that say nothing of the agent: a fault of the simulator, or of the user.
+    /// Failed episodes that the simulator or the simulated user caused.
     pub excluded: u64,
-    /// Partial credit: the share of the goals of an episode whose verdicts all hold, the mean over episodes.
+    /// Mean partial credit: the share of an episode's goals whose verdicts all hold.
     pub partial_credit: Option<f64>,
-    /// The results of searches, where APIs have to be searched for.
+    /// Measures of searches, if agents must search for APIs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrieval: Option<RetrievalMeasures>,
-    /// Tokens of the episodes, excluded and unfinished ones too.
+    /// Tokens of the episodes, including excluded and unfinished ones.
     pub tokens: u64,
-    /// Calls, tokens and seconds of an episode.
+    /// Calls, tokens and seconds per episode.
     pub effort: Effort,
-    /// Replies that could not be read, by role.
+    /// Replies that could not be parsed, by role.
     pub malformed: BTreeMap<String, u64>,
-    /// Ways that were taken because another did not work, by role and way.
+    /// Fallbacks of agents, by role and way.
     pub fell_back: BTreeMap<String, u64>,
 }
 
 /// pass^k for one k.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct PassRate {
-    /// From 0 to 1.
+    /// Value of pass^k, in `0..=1`.
     pub share: f64,
-    /// Tasks of at least k trials in shares, which it is a mean over.
+    /// Number of tasks with at least k counted trials.
     pub tasks: u64,
 }
 
-/// The success of a group of episodes, and their calls and tokens.
+/// Success, calls and tokens of a group of episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CellRate {
-    /// The share.
+    /// Success rate with its interval.
     #[serde(flatten)]
     pub rate: Rate,
-    /// Calls of an episode, the mean.
+    /// Mean number of calls per episode.
     pub calls: f64,
-    /// Tokens of an episode, the mean.
+    /// Mean number of tokens per episode.
     pub tokens: f64,
 }
 
-/// The results of searches, over the episodes in which APIs have to be searched for. Shares are from 0 to 1, by k.
+/// Measures of searches over the episodes in which agents must search for APIs. Shares are in `0..=1`, by k.
 #[derive(Clone, Debug, Serialize)]
 pub struct RetrievalMeasures {
-    /// Episodes in which APIs have to be searched for, and the reference calls some.
+    /// Number of these episodes, without those whose reference calls no API.
     pub episodes: u64,
-    /// Searches of an episode, the mean.
+    /// Mean number of searches per episode.
     pub searches: f64,
-    /// recall@k: the share of the reference's APIs that stand among the first k of any search, the mean over episodes.
+    /// recall@k: mean share of the reference's APIs among the first k of any search.
     pub recall: BTreeMap<usize, f64>,
-    /// completeness@k: the share of episodes in which all of them do (COMP@k of COLT, Qu et al. 2024).
+    /// completeness@k: share of episodes in which the first k of any search contain all of them (COMP@k of
+    /// COLT, Qu et al. 2024).
     pub completeness: BTreeMap<usize, f64>,
 }
 
-/// The effort of an episode: means over those in shares, and the times of those that waited for a model or a server.
+/// Effort per episode: means over counted episodes, and durations of those that waited for a model or a
+/// server.
 #[derive(Clone, Debug, Serialize)]
 pub struct Effort {
-    /// Calls.
+    /// Mean number of calls.
     pub calls: f64,
-    /// Tokens of the model, sent and received, as its server reports them.
+    /// Mean number of tokens, sent and received, as the model's server reports them.
     pub tokens: f64,
-    /// Tokens that were sent, of all episodes.
+    /// Tokens sent by all episodes.
     pub sent: u64,
-    /// Tokens that came back, of all episodes.
+    /// Tokens received by all episodes.
     pub received: u64,
-    /// Seconds, the median; none where nothing was waited for.
+    /// Median duration in seconds. None if no episode waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_p50: Option<f64>,
-    /// Seconds that 95 of 100 episodes stay within.
+    /// 95th percentile of the durations, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds_p95: Option<f64>,
 }
@@ -125,7 +129,7 @@ pub struct Effort {
 type Episodes<'a> = [&'a EpisodeMeasures];
 
 impl Results {
-    /// Groups and averages episodes; the trials of a task stand together.
+    /// Groups and averages episodes. The trials of a task must be adjacent.
     pub fn of(all: &[EpisodeMeasures]) -> Self {
         let counted: Vec<&EpisodeMeasures> = all.iter().filter(|episode| episode.counts()).collect();
         let only = |keep: fn(&EpisodeMeasures) -> bool| -> Vec<&EpisodeMeasures> {
@@ -212,14 +216,14 @@ impl CellRate {
     }
 }
 
-/// The share of solved episodes; the trials of a task are no independent cases.
+/// Returns the share of solved episodes. Its interval treats the trials of a task as dependent.
 pub fn success_rate<'a>(episodes: impl Iterator<Item = &'a EpisodeMeasures>) -> Rate {
     let mut tasks: BTreeMap<&str, Share> = BTreeMap::new();
     episodes.for_each(|episode| tasks.entry(&episode.task).or_default().add(episode.success));
     Rate::of_tasks(&tasks.into_values().collect::<Vec<_>>())
 }
 
-/// The tokens of all episodes.
+/// Returns the tokens of all episodes.
 pub fn usage(all: &[EpisodeMeasures]) -> Usage {
     all.iter().map(|episode| episode.usage).fold(Usage::default(), Usage::plus)
 }
@@ -232,7 +236,7 @@ fn mean(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> f64
     ratio(sum(episodes, value), episodes.len() as f64)
 }
 
-/// The mean over episodes; none without any.
+/// Returns the mean over episodes, or none without episodes.
 fn mean_if_any(episodes: &Episodes<'_>, value: impl Fn(&EpisodeMeasures) -> f64) -> Option<f64> {
     (!episodes.is_empty()).then(|| mean(episodes, value))
 }
@@ -252,7 +256,8 @@ fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, PassRate> {
     pass_rates(&tasks.collect::<Vec<_>>())
 }
 
-/// pass^k by k, from the solved trials and all trials of each task. Tasks of fewer than k trials say nothing of pass^k.
+/// Returns pass^k by k, from the solved trials and all trials of each task. Tasks with fewer than k trials do
+/// not count.
 fn pass_rates(tasks: &[(usize, usize)]) -> BTreeMap<String, PassRate> {
     let max_trials = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
     let rate = |k: usize| {
@@ -267,7 +272,7 @@ fn pass_rates(tasks: &[(usize, usize)]) -> BTreeMap<String, PassRate> {
     (1..=max_trials).map(|k| (k.to_string(), rate(k))).collect()
 }
 
-/// The share of the ways to choose `k` of `n` trials that choose solved ones only.
+/// Returns the share of the k-subsets of `n` trials that contain solved trials only.
 fn all_solved_share(k: usize, solved: usize, n: usize) -> f64 {
     (0..k).map(|at| solved.saturating_sub(at) as f64 / (n - at).max(1) as f64).product()
 }
@@ -303,7 +308,7 @@ mod tests {
 
     #[test]
     fn pass_k_is_over_tasks_with_enough_trials() {
-        // Trials that are in no share leave two and one; the others of those tasks are solved.
+        // Excluded trials leave two and one in two tasks, and those are solved.
         let rates = pass_rates(&[(3, 3), (2, 2), (1, 1), (0, 3)]);
         let expect = [(0.75, 4), (2.0 / 3.0, 3), (0.5, 2)].map(|(share, tasks)| PassRate { share, tasks });
         assert_eq!(rates.into_values().collect::<Vec<_>>(), expect);

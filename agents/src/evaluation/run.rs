@@ -1,6 +1,7 @@
-//! Runs over the tasks of a dataset: on threads for scripted agents, many at once for those that wait for a model or a server.
+//! Owns the runs over the tasks of a dataset: on threads for scripted agents, concurrently for those that
+//! wait for a model or a server.
 //!
-//! Owns concurrency and resuming. One episode is [`batch::run_in`]; the command line shows what comes of it.
+//! It has concurrency and resumption. [`batch::run_in`] runs one episode; the command line shows the results.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -19,43 +20,43 @@ use super::run_error::RunError;
 use super::stored::{Key, RunFolder};
 use crate::episode::{Task, Worlds};
 
-/// The setup that every episode of a run has in common.
+/// Setup that all episodes of a run share.
 pub struct Plan {
-    /// The agent.
+    /// Agent under test.
     pub contender: Contender,
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// The model that it asks.
+    /// Model that the agent asks.
     pub model: Option<String>,
-    /// The limits of an episode.
+    /// Limits of an episode.
     pub budget: Budget,
     /// Trials of each task, at least 1.
     pub trials: u32,
     /// Seed of the sessions.
     pub seed: u64,
-    /// Solved tasks are shown, not failed ones.
+    /// True if the run shows solved tasks instead of failed ones.
     pub adversary: bool,
-    /// Whether episodes are to be shown at all.
+    /// True if the run shows any episodes.
     pub show: bool,
-    /// Where each episode takes place: once, or without faults and then under them.
+    /// Place and conditions of each episode: one, or one without faults and then one with them.
     pub arenas: Vec<Arena>,
-    /// Where episodes are written down.
+    /// Folder for the episodes.
     pub folder: Option<RunFolder>,
 }
 
-/// Hears what came of each row.
+/// Receives the outcome of each row.
 pub type Progress = dyn Fn(&Outcome) + Send + Sync;
 
-/// The outcome of rows: of one, or of all so far.
+/// Outcome of one row, or of all rows so far.
 #[derive(Default)]
 pub struct Outcome {
-    /// The episodes.
+    /// Measured episodes.
     pub episodes: Vec<EpisodeMeasures>,
-    /// The same episodes without faults, where they were switched on.
+    /// The same episodes without faults, if the run injects faults.
     pub without: Vec<EpisodeMeasures>,
-    /// Remarkable episodes in a few lines each.
+    /// Descriptions of notable episodes, a few lines each.
     pub shown: Vec<String>,
-    /// Why the first episode that came to no end did not.
+    /// Reason for which the first unfinished episode is unfinished.
     pub first_unfinished: Option<String>,
 }
 
@@ -67,17 +68,17 @@ impl Outcome {
         self.first_unfinished = self.first_unfinished.take().or(other.first_unfinished);
     }
 
-    /// The episodes that say something of the agent.
+    /// Returns the episodes that show something about the agent.
     pub fn counted(episodes: &[EpisodeMeasures]) -> impl Iterator<Item = &EpisodeMeasures> {
         episodes.iter().filter(|episode| episode.counts())
     }
 }
 
-/// Runs rows: so many at once where a model or a server is waited for, else on so many threads (0: one for each core). Episodes that
-/// the folder of the run has are not run again.
+/// Runs rows: at most `concurrency` at a time if episodes wait for a model or a server, else on `threads` (0:
+/// one per core). Episodes in the run's folder are not repeated.
 ///
 /// # Errors
-/// When a row cannot be used, or episodes cannot be stored.
+/// Returns an error if a row cannot be used, or if episodes cannot be stored.
 pub fn run(
     plan: Plan,
     worlds: Worlds,
@@ -112,7 +113,7 @@ pub fn run(
     Ok(outcome)
 }
 
-/// A run under way.
+/// A run in progress.
 struct Running {
     plan: Plan,
     worlds: Worlds,
@@ -120,7 +121,7 @@ struct Running {
 }
 
 impl Running {
-    /// Runs rows on threads. The first row that cannot be used ends the run; results come in the order of the rows.
+    /// Runs rows on threads. Results are in the order of the rows, and the first unusable row ends the run.
     fn run_on_threads(&self, rows: &[Dialogue], threads: usize) -> Result<Vec<Outcome>, RunError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let one =
@@ -128,7 +129,7 @@ impl Running {
         pool.map_err(|_| RunError::Worker)?.install(|| rows.par_iter().map(one).collect())
     }
 
-    /// Runs one row.
+    /// Runs one row and reports its outcome.
     async fn row(&self, row: &Dialogue) -> Result<Outcome, RunError> {
         let outcome = run_row(&self.plan, row, &self.worlds).await?;
         (self.progress)(&outcome);
@@ -162,7 +163,7 @@ async fn run_row(plan: &Plan, row: &Dialogue, worlds: &Worlds) -> Result<Outcome
     Ok(outcome)
 }
 
-/// Returns one episode: as it is stored, or run now and written down.
+/// Returns one episode from the folder, or runs it and stores it.
 async fn run_episode(
     plan: &Plan,
     row: &Dialogue,
@@ -178,7 +179,7 @@ async fn run_episode(
     }
     let (id, hash) = (row.id.as_bytes(), row.world_hash.as_bytes());
     let seed = hash_parts(&[id, hash, &plan.seed.to_le_bytes(), &trial.to_le_bytes()]);
-    // Recorded replies of a model under faults stand apart from those without.
+    // Recordings of a model's replies keep episodes under faults apart from those without.
     let step = if key.faulty { "faults/" } else { "" };
     let origin = RequestOrigin { step: step.to_owned(), row: hash_parts(&[id, hash]), attempt: trial };
     let agent = plan.contender.agent(judge.privileged(seed), origin);
@@ -195,7 +196,8 @@ async fn run_episode(
     Ok((episode, judged))
 }
 
-/// Hashes texts to a number: for seeds that are never those of a row, and slots that do not depend on which rows are run.
+/// Hashes texts to a number. It gives seeds that no row uses, and positions that do not depend on the rows of
+/// the run.
 fn hash_parts(parts: &[&[u8]]) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for part in parts {

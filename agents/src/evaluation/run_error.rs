@@ -1,21 +1,21 @@
-//! The error of runs over many episodes.
+//! Owns the error of runs over many episodes.
 
 use super::stored::StoredError;
 use crate::episode::EpisodeError;
 
-/// Why a run over many episodes ends.
+/// Reasons for which a run over many episodes ends.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// A row that cannot be used.
+    /// A row cannot be used.
     #[error(transparent)]
     Episode(#[from] EpisodeError),
-    /// A run that cannot be stored, or gone on with.
+    /// A run cannot be stored or resumed.
     #[error(transparent)]
     Stored(#[from] StoredError),
-    /// Nothing can wait.
+    /// The asynchronous runtime cannot start.
     #[error(transparent)]
     Runtime(#[from] std::io::Error),
-    /// A thread that ended before its time.
+    /// A thread panicked.
     #[error("a thread ended before its work was done")]
     Worker,
 }

@@ -1,7 +1,7 @@
-//! The folder of a run: its options, and its episodes as they end, so that a run can be taken up where it was interrupted.
+//! Owns the folder of a run: its options and its episodes, so that an interrupted run can be resumed.
 //!
-//! `run.json` holds what the run was asked for, `episodes.jsonl` an episode a line. While the run goes on, lines stand in the
-//! order in which episodes end; when it is done, in the order of tasks and trials.
+//! `run.json` holds the options, and `episodes.jsonl` one episode per line. During the run the lines are in
+//! the order in which episodes end. A finished run has them in the order of tasks and trials.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
@@ -16,14 +16,14 @@ use super::batch::Episode;
 const OPTIONS: &str = "run.json";
 const EPISODES: &str = "episodes.jsonl";
 
-/// Which episode of a run.
+/// Key of an episode in a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
-    /// The task.
+    /// Id of the task's row.
     pub task: String,
-    /// The trial, from 0.
+    /// Number of the trial, from 0.
     pub trial: u32,
-    /// Faults were switched on.
+    /// True if the run injects faults into the episode.
     pub faulty: bool,
 }
 
@@ -33,66 +33,66 @@ impl Key {
     }
 }
 
-/// The treatment of a run that is there already.
+/// Handling of a folder that already holds a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// It must not be there.
+    /// The folder must not hold a run.
     New,
-    /// It is gone on with; where it is not there, it begins.
+    /// The run continues, or begins if the folder holds none.
     Resume,
 }
 
-/// Why a run cannot be stored, or gone on with.
+/// Reasons for which a run cannot be stored or resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoredError {
-    /// A run is there.
+    /// The folder holds a run.
     #[error("{} holds a run; --resume goes on with it, and another --out keeps it", folder.display())]
     There {
-        /// The folder.
+        /// Path of the folder.
         folder: PathBuf,
     },
-    /// It was asked for in another way.
+    /// The stored run has other options.
     #[error(
         "{}: found {name} {found}, expected {expected}; give the options that the run began with, or another --out",
         file.display()
     )]
     Differs {
-        /// The file of the options.
+        /// Path of the options file.
         file: PathBuf,
-        /// The option.
+        /// Name of the option.
         name: String,
-        /// As it is stored.
+        /// Stored value.
         found: String,
-        /// As it is now.
+        /// Current value.
         expected: String,
     },
-    /// A line that is no episode.
+    /// A line is not an episode.
     #[error("{}, line {line}: {what}; expected an episode as `eval --out` writes it", file.display())]
     Line {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The line, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// The fault found.
+        /// Description of the fault.
         what: String,
     },
-    /// A file that cannot be read or written.
+    /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: std::io::Error,
     },
 }
 
-/// A run's folder.
+/// Folder of a run.
 pub struct RunFolder {
     folder: PathBuf,
     open: Mutex<Lines>,
 }
 
-/// The file of the episodes, and where each stands in it.
+/// The file of the episodes, with the position of each.
 struct Lines {
     file: File,
     length: u64,
@@ -100,10 +100,10 @@ struct Lines {
 }
 
 impl RunFolder {
-    /// Begins a run, or goes on with one that was asked for in the same way.
+    /// Begins a run, or continues one with the same options.
     ///
     /// # Errors
-    /// When it may not, or cannot.
+    /// Returns an error if `mode` forbids it, the options differ, or a file cannot be read or written.
     pub fn open(folder: &Path, options: &Map<String, Json>, mode: Mode) -> Result<Self, StoredError> {
         let (asked, path) = (folder.join(OPTIONS), folder.join(EPISODES));
         std::fs::create_dir_all(folder).map_err(at(folder))?;
@@ -122,15 +122,15 @@ impl RunFolder {
         let mut how = OpenOptions::new();
         let file = how.create(true).truncate(false).read(true).write(true).open(&path).map_err(at(&path))?;
         let (places, length) = whole_lines(&path, &file)?;
-        // The rest of a line that was being written when the run was interrupted.
+        // An interrupted run may leave an unfinished line.
         file.set_len(length).map_err(at(&path))?;
         Ok(Self { folder: folder.to_owned(), open: Mutex::new(Lines { file, length, places }) })
     }
 
-    /// An episode that is there already.
+    /// Returns a stored episode.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the episode cannot be read.
     pub fn get(&self, key: &Key) -> Result<Option<Episode>, StoredError> {
         let mut lines = self.lines();
         let Some(place) = lines.places.get(key).copied() else { return Ok(None) };
@@ -139,20 +139,20 @@ impl RunFolder {
         line.map(Some).map_err(|error| at(&self.folder)(std::io::Error::other(error)))
     }
 
-    /// How many episodes there are.
+    /// Returns the number of episodes.
     pub fn len(&self) -> usize {
         self.lines().places.len()
     }
 
-    /// Returns true where there is none.
+    /// Returns true if there are no episodes.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Writes an episode down.
+    /// Appends an episode.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the episode cannot be written.
     pub fn add(&self, episode: &Episode) -> Result<(), StoredError> {
         let failed = at(&self.folder);
         let mut line = serde_json::to_vec(episode).map_err(|error| failed(std::io::Error::other(error)))?;
@@ -162,15 +162,15 @@ impl RunFolder {
         lines.file.seek(SeekFrom::Start(start)).map_err(&failed)?;
         lines.file.write_all(&line).map_err(&failed)?;
         lines.length += line.len() as u64;
-        // One that came to no end is run again when the run is gone on with.
+        // A resumed run repeats unfinished episodes.
         lines.places.insert(Key::of(episode), (start, line.len()));
         Ok(())
     }
 
-    /// Writes the episodes in an order, each once.
+    /// Rewrites the file with the episodes in an order, without repetition.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// Returns an error if the episodes cannot be written.
     pub fn finish(&self, order: impl Iterator<Item = Key>) -> Result<(), StoredError> {
         let (path, partial) = (self.folder.join(EPISODES), self.folder.join(format!("{EPISODES}.partial")));
         let mut lines = self.lines();
@@ -203,7 +203,7 @@ fn at(path: &Path) -> impl Fn(std::io::Error) -> StoredError + '_ {
     |source| StoredError::File { path: path.to_owned(), source }
 }
 
-/// The first option that is another.
+/// Returns an error for the first option that differs.
 fn same(file: &Path, found: &Map<String, Json>, expected: &Map<String, Json>) -> Result<(), StoredError> {
     let names = expected.keys().chain(found.keys());
     for name in names {
@@ -218,7 +218,8 @@ fn same(file: &Path, found: &Map<String, Json>, expected: &Map<String, Json>) ->
 
 type Places = HashMap<Key, (u64, usize)>;
 
-/// Where the finished episodes of a file stand, and how long its whole lines are together.
+/// Returns the positions of the finished episodes of a file, and the total length of its complete lines in
+/// bytes.
 fn whole_lines(path: &Path, file: &File) -> Result<(Places, u64), StoredError> {
     let mut places = HashMap::new();
     let mut start = 0;

@@ -1,8 +1,9 @@
-//! Transcribed answers: a model fills `finish` in from the words of an agent that ends goals with messages.
+//! Owns transcribed answers: a model fills in `finish` from the words of an agent that ends goals with
+//! messages.
 //!
-//! The agent is in a conversation without `finish`. The model is shown one message, the user's last turn and the schema of
-//! the open goal's `finish`, never a check, and what it gives is validated as an agent's own. The figures are those of agent
-//! and transcriber together: they are reported as such, and are no reward.
+//! The agent is in a conversation without `finish`. The model sees one message, the user's last turn and the
+//! schema of the open goal's `finish`, never a check. Its answer is validated like that of an agent. The
+//! figures measure agent and transcriber together; reports say so, and the figures are no reward.
 
 use std::sync::Arc;
 
@@ -18,9 +19,9 @@ use diorama_seeds::task::Call;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-/// The role in notes and recordings.
+/// Name of the role in notes and recordings.
 const ROLE: &str = "transcriber";
-/// Replies that are asked for until one can be used.
+/// Maximum number of replies until one is usable.
 const MAX_REPLIES: usize = 2;
 
 /// The author of `finish`.
@@ -34,25 +35,25 @@ pub enum Answers {
     Transcribed,
 }
 
-/// A model that transcribes.
+/// Model that transcribes.
 pub struct Transcriber {
-    /// The model.
+    /// Chat model.
     pub model: Arc<dyn ChatModel>,
-    /// Length of its replies, and temperature.
+    /// Sampling of tokens, with the maximum length of a reply.
     pub sampling: Sampling,
 }
 
-/// A conversation in which a model ends goals for an agent, where a message of the agent ends one.
+/// Environment in which a model writes `finish` when a message of the agent ends a goal.
 pub struct TranscribedEnvironment<'a> {
     inner: &'a mut dyn Environment,
     transcriber: Arc<Transcriber>,
     origin: RequestOrigin,
-    /// The inner view without `finish`.
+    /// View of the inner environment without `finish`.
     view: View,
 }
 
 impl<'a> TranscribedEnvironment<'a> {
-    /// Wraps an environment. `row` and `attempt` keep the requests of episodes apart.
+    /// Wraps an environment. `row` and `attempt` distinguish the requests of episodes.
     pub fn new(
         inner: &'a mut dyn Environment,
         transcriber: Arc<Transcriber>,
@@ -65,13 +66,13 @@ impl<'a> TranscribedEnvironment<'a> {
         environment
     }
 
-    /// Takes over what the agent sees.
+    /// Copies the view of the inner environment.
     fn look(&mut self) {
         self.view.clone_from(self.inner.view());
         self.view.replace_finish(None);
     }
 
-    /// Passes a message on: as `finish` where it ends the open goal, else as words.
+    /// Passes a message on: as `finish` if it ends the open goal, else as words.
     async fn pass_on(&mut self, words: &str) -> Result<Answer, EnvironmentError> {
         let answered = match finish_schema(self.inner.view()).cloned() {
             Some(schema) => self.transcribe(words, &schema).await,
@@ -102,12 +103,12 @@ impl<'a> TranscribedEnvironment<'a> {
             messages.push(Message::assistant(reply));
             messages.push(Message::user(format!("That cannot be used: {problem}. Give it again.")));
         }
-        // Its words stand, and end nothing.
+        // The message is passed on as words and ends no goal.
         self.inner.say(words).await
     }
 }
 
-/// The `finish` that a reply gives for a message; none where the message ends no goal.
+/// Parses the `finish` in a reply. None means that the message ends no goal.
 fn read(reply: &str, words: &str) -> Result<Option<Finish>, String> {
     let json = json_in(reply).map_err(|error| error.to_string())?;
     let finish: Option<Finish> = serde_json::from_value(json).map_err(|error| error.to_string())?;
@@ -135,7 +136,7 @@ impl Environment for TranscribedEnvironment<'_> {
         Box::pin(self.pass_on(words))
     }
 
-    /// An agent that knows of `finish` all the same is taken at its words.
+    /// Treats `finish` as a message, for an agent that calls it although no tool offers it.
     fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {
         Box::pin(self.pass_on(&end.message))
     }

@@ -1,4 +1,4 @@
-//! What the processes of documents may use.
+//! Owns the bounds of the processes for documents.
 
 /// How much a process may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Args)]

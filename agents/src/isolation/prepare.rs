@@ -1,4 +1,4 @@
-//! A document read in its worker: imported, named, and made ready for rows.
+//! Owns the import of a document in its worker: reading, naming, and preparing it for rows.
 
 use std::path::PathBuf;
 
@@ -13,34 +13,34 @@ use crate::cli::error::CliError;
 use crate::cli::openapi::{ImportMode, import_file, read_document};
 use crate::rows::documents::prepared::{PreparedWorld, prepare};
 
-/// A document to import.
+/// Request to import a document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportRequest {
-    /// Its file.
+    /// Path of the document.
     pub path: PathBuf,
-    /// Its path below the folder that was named.
+    /// Path of the document relative to the folder on the command line.
     pub label: String,
-    /// What the importer refuses and tries.
+    /// Strictness of the importer.
     pub mode: ImportMode,
 }
 
-/// An imported document.
+/// Imported document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportedDocument {
-    /// Its world, under the name of [`ImportedDocument::naming`].
+    /// World with the name of [`ImportedDocument::naming`].
     pub doc: WorldDoc,
-    /// Its provider, service and name.
+    /// Provider, service and name of the document.
     pub naming: Naming,
-    /// Operations, and what is said of each.
+    /// Notes of the importer: the operation, and the text.
     pub notes: Vec<(String, String)>,
 }
 
-/// Why a document has no world.
+/// Reasons for which a document gives no world.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The first reason on one line.
+    /// The first reason, on one line.
     pub reason: String,
-    /// All of them, with their places.
+    /// All reasons, with their positions in the document.
     pub report: String,
 }
 
@@ -63,7 +63,7 @@ impl From<Report> for Refusal {
     }
 }
 
-/// The first finding of a report on one line.
+/// Returns the first finding of a report on one line.
 pub fn first_finding(report: &Report) -> String {
     let Some(finding) = report.findings.first() else { return "it is no world".to_owned() };
     let place =
@@ -74,7 +74,7 @@ pub fn first_finding(report: &Report) -> String {
 /// Imports a document.
 ///
 /// # Errors
-/// Why it has no world.
+/// Returns the reasons for which the document gives no world.
 pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refusal> {
     let text = read_document(&request.path)?;
     let Imported { mut doc, notes, .. } = import_file(&request.path, request.mode)?;
@@ -91,7 +91,7 @@ pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refu
 /// Imports a document and writes scenarios for it.
 ///
 /// # Errors
-/// Why it has no world.
+/// Returns the reasons for which the document gives no world.
 pub fn prepare_document(
     request: &ImportRequest,
     seed: u64,

@@ -1,7 +1,8 @@
-//! Work in a process of its own: what crashes, hangs or grows in there ends only itself.
+//! Owns work in a process of its own. A crash, a hang or memory growth there ends that process only.
 //!
-//! The process is this program with a hidden command. It gets a request on stdin and answers on stdout. On Linux the kernel
-//! bounds the processor time and the memory that it uses, elsewhere only the time on the clock is bounded.
+//! The process is this program with a hidden command. It reads a request from stdin and writes a reply to
+//! stdout. On Linux the kernel bounds its processor time and its memory. Elsewhere only the elapsed time is
+//! bounded.
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,41 +14,43 @@ use std::time::Duration;
 use super::bounds::Bounds;
 use super::worker;
 
-/// The hidden command.
+/// Name of the hidden command.
 pub const COMMAND: &str = "document-worker";
 
-/// Bytes of a reply, at most.
+/// Maximum length of a reply, in bytes.
 const MAX_REPLY_BYTES: u64 = 4 << 30;
-/// Bytes that are kept of what a process writes to stderr.
+/// Maximum length of the stderr text that is kept, in bytes.
 const MAX_STDERR_BYTES: u64 = 1 << 20;
-/// Address space that a worker reserves and does not use, in MiB: stacks, and the first area of the allocator.
+/// Address space that a worker reserves and does not use, in MiB: stacks, and the first area of the
+/// allocator.
 #[cfg(target_os = "linux")]
 const RESERVED_MEBIBYTES: u64 = 1536;
-/// The signal that ends a process at the limit of its processor time.
+/// Number of the signal that ends a process at the limit of its processor time.
 const SIGXCPU: i32 = 24;
-/// The time on the clock, as a multiple of the processor time: a machine may be busy.
+/// Maximum elapsed time as a multiple of the processor time, because a machine may be busy.
 const CLOCK_FACTOR: u32 = 10;
 
-/// The program that has the hidden command.
+/// Path of the program that has the hidden command.
 static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
 
-/// Names the program that workers are started by: called once by the command, and by no other program.
+/// Sets the program that starts workers. Only the command-line program calls this, once.
 pub fn start_workers_by(program: PathBuf) {
-    // A second call changes nothing.
+    // A second call has no effect.
     let _ = PROGRAM.set(program);
 }
 
-/// Where the work of a document is done.
+/// Place of the work on a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Isolation {
-    /// In a process of this program.
+    /// A process of this program.
     Process(PathBuf),
-    /// On a thread of this process, which only outlives panics: in programs that are not the command, such as tests.
+    /// A thread of this process, which isolates panics only. Programs without the hidden command use it,
+    /// such as tests.
     Thread,
 }
 
 impl Isolation {
-    /// The isolation that this program can give.
+    /// Returns the strongest isolation that this program supports.
     #[must_use]
     pub fn of_this_program() -> Self {
         PROGRAM.get().map_or(Self::Thread, |program| Self::Process(program.clone()))
@@ -56,7 +59,7 @@ impl Isolation {
     /// Sends a request to a worker and returns its reply.
     ///
     /// # Errors
-    /// Why there is no reply.
+    /// Returns the reason for which there is no reply.
     pub fn ask(&self, request: Vec<u8>, bounds: Bounds) -> Result<Vec<u8>, Ended> {
         match self {
             Self::Process(program) => ask_process(program, &request, bounds),
@@ -67,12 +70,12 @@ impl Isolation {
     }
 }
 
-/// Why a worker ended without a reply.
+/// End of a worker without a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// A sentence that is the same whenever a worker ends for the same reason.
+    /// Reason as a sentence. Equal reasons have equal sentences.
     pub reason: String,
-    /// True if somebody ended it: nothing follows from that for the document.
+    /// True if a signal from outside ended the worker. The document is then not to blame.
     pub is_from_outside: bool,
 }
 
@@ -101,12 +104,12 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
     let (sender, receiver) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(move || {
-            // A process that has ended reads no more.
+            // A process that has ended reads no more, and the result of the write does not matter.
             let _ = stdin.write_all(request);
         });
         let words = scope.spawn(move || read(stderr, MAX_STDERR_BYTES));
         scope.spawn(move || {
-            // The receiver is gone when the time is over.
+            // The receiver is gone after the timeout.
             let _ = sender.send(read(stdout, MAX_REPLY_BYTES));
         });
         let reply = receiver.recv_timeout(compute_patience(bounds));
@@ -127,7 +130,8 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
     })
 }
 
-/// Reads a pipe to its end. What is too much is dropped, so that the process does not wait for a reader.
+/// Reads at most `limit` bytes of a pipe and discards the rest, so that the process never waits for a
+/// reader.
 fn read(pipe: impl Read, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut pipe = pipe.take(limit);
@@ -136,19 +140,19 @@ fn read(pipe: impl Read, limit: u64) -> Vec<u8> {
     bytes
 }
 
-/// Computes the time on the clock after which a process is ended.
+/// Returns the elapsed time after which a process is killed.
 fn compute_patience(bounds: Bounds) -> Duration {
     let limit = Duration::from_secs(bounds.document_seconds);
     if cfg!(target_os = "linux") { limit * CLOCK_FACTOR } else { limit }
 }
 
-/// Bounds the processor time and the memory of a process.
+/// Limits the processor time and the memory of a process.
 #[cfg(target_os = "linux")]
 fn set_limits(child: &Child, bounds: Bounds) {
     use rustix::process::{Pid, Resource, Rlimit, prlimit};
     let process = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let set = |resource, most: u64, at_last: u64| {
-        // A process that has ended already needs no limit.
+        // A process that has ended needs no limit.
         let _ = prlimit(process, resource, Rlimit { current: Some(most), maximum: Some(at_last) });
     };
     if process.is_some() {
@@ -165,7 +169,7 @@ fn describe_timeout(bounds: Bounds) -> String {
     format!("it took more than {} s", bounds.document_seconds)
 }
 
-/// Returns true if a process ended by a signal that people and schedulers send: SIGHUP, SIGINT or SIGTERM.
+/// Returns true if the signal of a user or a scheduler ended the process: SIGHUP, SIGINT or SIGTERM.
 fn is_asked_to_end(status: ExitStatus) -> bool {
     matches!(find_signal(status), Some(1 | 2 | 15))
 }
@@ -180,7 +184,7 @@ const fn find_signal(_: ExitStatus) -> Option<i32> {
     None
 }
 
-/// Says why a process ended, from its status and its words; without numbers of threads and addresses.
+/// Describes the end of a process by its status and its stderr, without thread numbers and addresses.
 fn describe_end(status: ExitStatus, words: &str, bounds: Bounds) -> String {
     if find_signal(status) == Some(SIGXCPU) {
         return describe_timeout(bounds);

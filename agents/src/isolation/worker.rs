@@ -1,7 +1,8 @@
-//! What a worker is asked and answers: one request on stdin, one reply on stdout.
+//! Owns the requests and replies of a worker: one request on stdin, one reply on stdout.
 //!
-//! A request is a line of JSON and the packed worlds that it counts; a reply is a line of JSON and, for a prepared document, its
-//! packed world. Worlds are packed as JSON in zstd, so that the process that asks need not read them.
+//! A request is a line of JSON and the packed worlds whose sizes it lists. A reply is a line of JSON,
+//! with the packed world of a prepared document. Worlds are packed as JSON in zstd, so that the caller need
+//! not parse them.
 
 use std::thread;
 
@@ -15,64 +16,65 @@ use crate::cli::error::CliError;
 use crate::rows::documents::batch::{self, BatchRequest, MadeBatch};
 use crate::rows::documents::prepared::PreparedWorld;
 
-/// The stack of the thread that reads documents, which nest.
+/// Stack size of the thread that reads documents, because documents nest deeply.
 const STACK_BYTES: usize = 256 << 20;
-/// The level of compression: the fastest.
+/// Compression level of zstd, the fastest one.
 const LEVEL: i32 = 1;
 
-/// What a worker is asked for.
+/// Request to a worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// The world of a document.
+    /// Asks for the world of a document.
     Import(ImportRequest),
-    /// The world of a document with scenarios.
+    /// Asks for the world of a document with scenarios.
     Prepare {
-        /// The document.
+        /// Document to import.
         document: ImportRequest,
-        /// The seed of the run.
+        /// Seed of the run.
         seed: u64,
     },
-    /// The rows of a batch.
+    /// Asks for the rows of a batch.
     Batch {
-        /// The batch.
+        /// Batch to make.
         request: BatchRequest,
-        /// The names of its documents, and the bytes of their packed worlds, which follow.
+        /// Names of its documents, and the lengths of their packed worlds in bytes. The worlds follow the
+        /// line.
         documents: Vec<(String, usize)>,
     },
-    /// The outputs of a jq program.
+    /// Asks for the outputs of a jq program.
     Jq {
-        /// The program.
+        /// Program to run.
         program: Program,
-        /// The value that it reads.
+        /// Input of the program.
         input: Json,
     },
 }
 
-/// What a worker answers.
+/// Reply of a worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
-    /// A document.
+    /// The world of a document.
     Imported(Box<ImportedDocument>),
-    /// A document, whose packed world follows.
+    /// The report on a prepared document. Its packed world follows the line.
     Prepared(Box<DocumentReport>),
-    /// Rows.
+    /// The rows of a batch.
     Made(Box<MadeBatch>),
-    /// The outputs of a jq program, or why there are none.
+    /// The outputs of a jq program, or its error.
     Outputs(Result<Vec<Json>, JqError>),
-    /// Nothing: the document has no world.
+    /// The reasons for which the document gives no world.
     Refused(Refusal),
 }
 
-/// Writes a request.
+/// Serializes a request.
 #[must_use]
 pub fn write_request(request: &Request, worlds: &[Vec<u8>]) -> Vec<u8> {
     frame(serde_json::to_vec(request), worlds.concat())
 }
 
-/// Reads a reply, and the packed world after it.
+/// Parses a reply, and returns the packed world after it.
 ///
 /// # Errors
-/// When it is none.
+/// Returns an error if the bytes are not a reply.
 pub fn read_reply(bytes: &[u8]) -> Result<(Reply, &[u8]), String> {
     let (line, rest) = split_line(bytes);
     let reply =
@@ -83,10 +85,10 @@ pub fn read_reply(bytes: &[u8]) -> Result<(Reply, &[u8]), String> {
 /// Answers a request on a thread with a large stack.
 ///
 /// # Errors
-/// When the request is none, or the thread panics.
+/// Returns an error if the bytes are not a request, or if the thread panics.
 pub fn answer_on_thread(request: Vec<u8>) -> Result<Vec<u8>, CliError> {
     let work = move || {
-        // Scenarios are tried on as many threads as there are in the pool; documents take turns on the cores already.
+        // The command already runs several workers at a time, so that scenarios get a single thread here.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1).stack_size(STACK_BYTES).build()?;
         pool.install(|| answer(&request))
     };
@@ -141,7 +143,8 @@ fn unpack(packed: &[u8]) -> Result<PreparedWorld, CliError> {
     serde_json::from_slice(&text).map_err(|error| CliError::Output(error.into()))
 }
 
-/// Joins a line of JSON and bytes. Every type here is made of strings, numbers and lists: writing it cannot fail.
+/// Joins a line of JSON and bytes. All types here consist of strings, numbers and lists, so that
+/// serializing them cannot fail.
 fn frame(line: serde_json::Result<Vec<u8>>, mut rest: Vec<u8>) -> Vec<u8> {
     let mut bytes = line.unwrap_or_default();
     bytes.push(b'\n');

@@ -1,4 +1,5 @@
-//! Owns how the agents of one row ask the model: every reply is counted, and a malformed one is sent back once with the error.
+//! Owns the requests of one row's agents to the model: it counts each reply, and returns a malformed one
+//! once with its error.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,16 +15,16 @@ use serde_json::{Value as Json, json};
 
 use super::prompts::PromptSet;
 
-/// Reasons for which the model gave no reply at all.
+/// Reasons for which the model gave no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lost {
     /// The budget has no room for another request.
     Spent(String),
     /// A replay lacks the reply.
     Missing(String),
-    /// The server did not answer, however often it was asked.
+    /// The server did not answer any of the retries.
     Silent(String),
-    /// The server refuses, or replies cannot be kept: the run makes no sense.
+    /// The server refuses requests, or the replies cannot be recorded. The run cannot continue.
     Fatal(String),
 }
 
@@ -40,7 +41,7 @@ impl Lost {
         }
     }
 
-    /// Returns the error.
+    /// Returns the error as text.
     pub fn what(&self) -> &str {
         match self {
             Self::Spent(what) | Self::Missing(what) | Self::Silent(what) | Self::Fatal(what) => what,
@@ -51,9 +52,9 @@ impl Lost {
 /// Reasons for which an agent has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unasked {
-    /// There is no reply.
+    /// The model gave no reply.
     Lost(Lost),
-    /// The replies are not of the form asked for: what was found, what was expected.
+    /// The replies do not have the requested form. The text says what was found and what was expected.
     Malformed(String),
 }
 
@@ -75,16 +76,16 @@ impl From<PromptError> for Unasked {
     }
 }
 
-/// What a model answered.
+/// Parsed answer of a model.
 #[derive(Clone, Debug)]
 pub struct ModelAnswer<T> {
     /// The parsed value.
     pub value: T,
-    /// The conversation with the model, its reply included, for one more turn.
+    /// Conversation with the model including its reply, for one more turn.
     pub messages: Vec<Message>,
 }
 
-/// The model as one row asks it.
+/// Sends the requests of one row to the model.
 pub struct Asker {
     model: Arc<dyn ChatModel>,
     prompts: Arc<PromptSet>,
@@ -101,18 +102,18 @@ struct State {
 
 /// Question of an agent.
 pub struct Question<'a> {
-    /// The agent.
+    /// Name of the agent's step.
     pub step: &'a str,
-    /// Which attempt, or which of several equal questions.
+    /// Number of the attempt, or position among several equal questions.
     pub number: u32,
-    /// The conversation so far.
+    /// Messages to the model so far.
     pub messages: Vec<Message>,
-    /// The form of the answer.
+    /// JSON Schema of the answer.
     pub schema: Json,
 }
 
 impl Asker {
-    /// The model for one row.
+    /// Makes the asker of one row.
     pub fn new(
         model: Arc<dyn ChatModel>,
         prompts: Arc<PromptSet>,
@@ -122,15 +123,15 @@ impl Asker {
         Self { model, prompts, sampling, row_index, state: Mutex::default() }
     }
 
-    /// The prompts.
+    /// Returns the prompts of the run.
     pub fn prompts(&self) -> &PromptSet {
         &self.prompts
     }
 
-    /// Asks, and reads the JSON of the reply; a malformed reply goes back once.
+    /// Asks the model and parses the JSON of its reply. A malformed reply goes back once with its error.
     ///
     /// # Errors
-    /// When there is no reply, or the second one is malformed too.
+    /// Returns an error if there is no reply, or if the second one is malformed too.
     pub async fn ask<T>(
         &self,
         question: Question<'_>,
@@ -150,10 +151,10 @@ impl Asker {
         Ok(ModelAnswer { value: value.map_err(Unasked::Malformed)?, messages })
     }
 
-    /// Tells the model what is wrong with what it said, and asks once more.
+    /// Tells the model the problem with its answer, and asks once more.
     ///
     /// # Errors
-    /// When there is no reply, or it is malformed.
+    /// Returns an error if there is no reply, or if it is malformed.
     pub async fn ask_again<T>(
         &self,
         question: Question<'_>,
@@ -165,22 +166,22 @@ impl Asker {
         self.ask(Question { messages, ..question }, read).await
     }
 
-    /// The model in the role of an agent under test; what it is asked is this step's.
+    /// Returns the model for an agent under test. Its requests count towards `step`.
     pub fn as_model(self: &Arc<Self>, step: &'static str) -> Arc<dyn ChatModel> {
         Arc::new(Relabelled { asker: Arc::clone(self), step })
     }
 
-    /// Returns how the model draws tokens.
+    /// Returns the sampling of tokens.
     pub fn sampling(&self) -> &Sampling {
         &self.sampling
     }
 
-    /// Returns the origin of a request.
+    /// Returns the origin of a request: its step, row and attempt.
     pub fn origin(&self, step: &str, number: u32) -> RequestOrigin {
         RequestOrigin { step: step.to_owned(), row: self.row_index, attempt: number }
     }
 
-    /// Returns replies and tokens so far, by step.
+    /// Returns the number of replies and tokens so far, by step.
     pub fn uses(&self) -> BTreeMap<String, ModelUse> {
         self.state().uses.clone()
     }
@@ -212,7 +213,7 @@ impl Asker {
     }
 }
 
-/// Finds the JSON of a reply that declines nothing.
+/// Parses the JSON of a reply. A refusal is an error.
 fn read_json(reply: &ChatReply) -> Result<Json, ParseError> {
     if let Some(refusal) = &reply.refusal {
         return Err(ParseError::expected("JSON, not a refusal", refusal));
@@ -234,7 +235,7 @@ impl ChatModel for Asker {
     }
 }
 
-/// The model under another step's name.
+/// The model, with the name of another step in its requests.
 struct Relabelled {
     asker: Arc<Asker>,
     step: &'static str,

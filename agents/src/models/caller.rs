@@ -1,7 +1,8 @@
-//! The caller agent: solves a request in a live session, turn by turn, as an agent under test does. It never sees the gold.
+//! Owns the caller agent, which solves a request in a live session, turn by turn. It never sees the gold.
 //!
-//! It holds the same environment as in an evaluation, with the user simulator answering, and the same judge grades what it did
-//! by the checks that the planned chain gave. Only then does its trace become a conversation: two independent ways to one end.
+//! It uses the environment of an evaluation with its user simulator. The judge of an evaluation grades
+//! its calls with the checks of the planned chain. Only a trace that passes becomes a conversation, so that
+//! two independent solutions reach the same end.
 
 use std::sync::Arc;
 
@@ -26,18 +27,18 @@ use crate::evaluation::judge::Judge;
 use crate::evaluation::measures::class_name;
 use crate::worlds::world::BatchWorld;
 
-/// Its name in usage reports and files.
+/// Name of the step in usage reports and files.
 pub const STEP: &str = "caller";
 
-/// What an episode may take: time is the run's business, and would make it depend on the machine.
+/// Budget of an episode. It bounds no time, because rows would then depend on the machine.
 const BUDGET: Budget = Budget { steps: 60, calls: 40, tokens: 400_000, time_ms: u64::MAX };
 
-/// Why the caller agent has no conversation to show.
+/// Reason for which the caller agent has no conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsolved {
-    /// Its class: `no_api_call`, `api_hallucination`, `wrong_argument` and the like.
+    /// Error class: `no_api_call`, `api_hallucination`, `wrong_argument` or another.
     pub class: String,
-    /// What happened.
+    /// Description of the failure.
     pub what: String,
 }
 
@@ -47,10 +48,10 @@ impl Unsolved {
     }
 }
 
-/// Has the request of a proven conversation solved. `row` is that conversation as a row.
+/// Lets the agent solve the request of a proven conversation. `row` is that conversation as a row.
 ///
 /// # Errors
-/// When the model gives no reply.
+/// Returns an error if the model gives no reply.
 pub async fn solve(
     asker: &Arc<Asker>,
     number: u32,
@@ -84,7 +85,8 @@ pub async fn solve(
     Ok(conversation(planned, &steps, &judged.log, protocol))
 }
 
-/// Classifies a failure: by what the grader says of the calls, else where it went wrong first.
+/// Classifies a failure by the grader's errors about calls. Without such errors, the first wrong step
+/// gives the class.
 fn classify_failure(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[Step]) -> Unsolved {
     use diorama_grade::ErrorClass::{
         ApiHallucination, InvalidInputParameters, MissInputParameters, NoApiCall,
@@ -105,10 +107,10 @@ fn classify_failure(judge: &Judge, judged: &crate::evaluation::judge::Judged, st
     Unsolved { class: class.unwrap_or_else(|| "failed".to_owned()), what }
 }
 
-/// Makes a conversation of what an agent did, with the planned claims over its own calls.
+/// Makes a conversation of an agent's steps. The planned claims then refer to the agent's calls.
 ///
 /// # Errors
-/// When its calls do not show what is claimed.
+/// Returns an error if the agent's calls do not show the claimed facts.
 pub fn conversation(
     planned: &Grounded,
     steps: &[Step],
@@ -142,7 +144,8 @@ pub fn conversation(
                 is_new = true;
             }
             Step::Called { call, .. } => {
-                // Its arguments are not of the schema: nobody is to learn that.
+                // The API refused the arguments as not of its schema (400). The mark tells trainers not to
+                // learn from the call.
                 let mistake = log.get(made).is_some_and(|entry| entry.reply.status == 400);
                 let call = CandidateCall {
                     api: call.api.clone(),
@@ -155,7 +158,7 @@ pub fn conversation(
                     Some(turn) if !is_new => turn.calls.push(call),
                     _ => turns.push(Turn { calls: vec![call], ..std::mem::take(&mut message) }),
                 }
-                // An agent without a model makes one call after the other.
+                // An agent without a model makes one call per turn.
                 is_new = !asks_model;
             }
             Step::Said { .. } | Step::Finished { .. } => {
@@ -198,7 +201,7 @@ pub fn conversation(
     Ok(Candidate { goals, ..planned.candidate.clone() })
 }
 
-/// The planned end of a goal over other calls.
+/// Returns the planned end of a goal with its facts found in other calls.
 fn ends(planned: &Grounded, end: End, log: &[Arc<LogEntry>]) -> Result<End, Unsolved> {
     let missing = |fact: &FactClaim| {
         Unsolved::new("other_route", format!("no reply of its calls shows `{}`", fact.path))
@@ -223,7 +226,8 @@ fn opening(planned: &Grounded, when: &Opening, log: &[Arc<LogEntry>]) -> Result<
     Ok(Opening { call: Some(call), path: when.path.as_ref().map(|_| path), ..when.clone() })
 }
 
-/// Where other calls show what a planned one shows at a place: the same API there, or the same field of the same record.
+/// Finds a call and a path that show the same value as a planned call at `path`. The call has the same
+/// API, or shows the same field of the same record.
 fn place(planned: &Grounded, call: usize, path: &str, log: &[Arc<LogEntry>]) -> Option<(usize, String)> {
     let gold = planned.entries.get(call)?;
     let root = path.split("[*]").next().unwrap_or_default().trim_end_matches('.');

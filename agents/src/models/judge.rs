@@ -1,6 +1,8 @@
-//! The judge of what code cannot see: whether a conversation reads as people write, can be answered as asked, and is.
+//! Owns the judge of properties that code cannot check: natural language, answerable requests, and
+//! answers that fit.
 //!
-//! It votes on rows that have passed the gates, and can only drop them; that people do not speak so is advice, and drops nothing.
+//! It votes on rows that passed the gates. A majority drops a row, except that unnatural language is
+//! advice only.
 
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
@@ -14,38 +16,38 @@ use super::ask::{Asker, Lost, Question, Unasked};
 use super::lines::{Line, lines};
 use super::prompts::PromptSet;
 
-/// Its name in usage reports and files.
+/// Name of the step in usage reports and files.
 pub const STEP: &str = "tester";
-/// Votes that one attempt can hold: votes of several attempts are numbered apart.
+/// Maximum number of votes of one attempt. Votes of several attempts have separate numbers.
 pub const MOST_VOTES: u32 = 32;
-/// Characters of a quotation, at least.
+/// Minimum length of a quotation, in characters.
 const LEAST_QUOTE: usize = 4;
 
-/// One vote.
+/// Vote of the judge on a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Vote {
-    /// Why.
+    /// Reason for the vote.
     #[serde(default)]
     pub reason: String,
-    /// The words of the conversation that are wrong; a vote against it that quotes none counts for it.
+    /// Quotation of the wrong words. A negative vote without a valid quotation counts as a positive one.
     #[serde(default)]
     pub quote: String,
-    /// Both speak as people do.
+    /// True if user and assistant speak as people do.
     pub natural: bool,
-    /// The request can be carried out as it is put.
+    /// True if the request can be carried out as it is worded.
     pub answerable: bool,
-    /// The last words answer it.
+    /// True if the last words answer the request.
     pub answers: bool,
 }
 
 impl Vote {
-    /// Returns true if nothing is wrong.
+    /// Returns true if the vote finds no problem.
     pub const fn is_good(&self) -> bool {
         self.natural && self.answerable && self.answers
     }
 }
 
-/// The lines of a conversation as the judge reads them.
+/// Returns the lines of a conversation in the form that the judge reads.
 fn show_lines(grounded: &Grounded, world: &World) -> Vec<String> {
     let line = |line| match line {
         Line::Said { speaker, words } => format!("{}: {words}", speaker.name()),
@@ -54,15 +56,16 @@ fn show_lines(grounded: &Grounded, world: &World) -> Vec<String> {
     lines(grounded, world).into_iter().map(line).collect()
 }
 
-/// The prompt of the judge: the assistant's instructions, with the rules of the house, and the conversation.
+/// Returns the prompt of the judge: the assistant's instructions with the domain's policy, and the
+/// conversation.
 ///
 /// # Errors
-/// When a variant of the prompt names what is not there.
+/// Returns an error if a variant of the prompt names an input that does not exist.
 pub fn prompt(prompts: &PromptSet, system: &str, lines: &[String]) -> Result<Vec<Message>, PromptError> {
     prompts.render(STEP, &json!({ "system": system, "lines": lines }))
 }
 
-/// The JSON Schema of a vote.
+/// Returns the JSON Schema of a vote.
 pub fn schema() -> Json {
     let (text, yes_no) = (json!({ "type": "string" }), json!({ "type": "boolean" }));
     json!({
@@ -72,10 +75,10 @@ pub fn schema() -> Json {
     })
 }
 
-/// Reads a vote over a conversation. A fault counts only with words of the conversation that show it.
+/// Parses a vote on a conversation. A negative vote counts only if it quotes words of the conversation.
 ///
 /// # Errors
-/// When one of its words is missing.
+/// Returns an error if the vote lacks a member, or has one of another type.
 pub fn parse(answer: &Json, lines: &[String]) -> Result<Vote, ParseError> {
     let vote: Vote = serde_json::from_value(answer.clone())
         .map_err(|error| ParseError(format!("the vote is not of the form asked for: {error}")))?;
@@ -87,18 +90,18 @@ pub fn parse(answer: &Json, lines: &[String]) -> Result<Vote, ParseError> {
     Ok(if is_good { Vote { natural: true, answerable: true, answers: true, ..vote } } else { vote })
 }
 
-/// What the votes come to.
+/// Result of all votes on a row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The votes that could be read.
+    /// Votes that were parsed.
     pub votes: Vec<Vote>,
-    /// Votes that could not be read.
+    /// Number of votes that could not be parsed.
     pub malformed: u32,
 }
 
 impl Verdict {
-    /// The fault that drops the row, where more than half of the votes find that the request is not answered or cannot be; of the two
-    /// the fault that more votes name.
+    /// Returns the reason to drop the row, if more than half of the votes find that the request cannot be
+    /// answered or is not. Among both reasons it is the one with more votes.
     pub fn fault(&self) -> Option<&'static str> {
         let count = |wrong: fn(&Vote) -> bool| self.votes.iter().filter(|vote| wrong(vote)).count();
         let unanswerable = count(|vote| !vote.answerable);
@@ -109,21 +112,22 @@ impl Verdict {
         Some(if is_first { "not answerable as asked" } else { "does not answer what was asked" })
     }
 
-    /// Returns true if more than half of the votes find that people do not speak so. It is advice, and drops no row.
+    /// Returns true if more than half of the votes find the language unnatural. This is advice and drops
+    /// no row.
     pub fn is_unnatural(&self) -> bool {
         2 * self.votes.iter().filter(|vote| !vote.natural).count() > self.votes.len()
     }
 
-    /// Returns true if all votes say the same of the row.
+    /// Returns true if all votes agree on the row.
     pub fn is_unanimous(&self) -> bool {
         self.votes.windows(2).all(|pair| pair[0].is_good() == pair[1].is_good())
     }
 }
 
-/// Has a conversation judged.
+/// Asks the judge for votes on a conversation.
 ///
 /// # Errors
-/// When the model gives no reply.
+/// Returns an error if the model gives no reply.
 pub async fn judge(
     asker: &Asker,
     number: u32,

@@ -1,14 +1,14 @@
-//! The lines of a conversation, taken out and put back: what a model writes anew while calls and claims stay.
+//! Owns the lines of a conversation: a model rewords them while the calls and claims stay.
 
 use diorama_proof::candidate::{CandidateGoal, Turn};
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::model::World;
 use diorama_user::joined;
 
-/// Characters of a reply that a model is shown.
+/// Maximum length of a reply in prompts, in characters.
 const SHOWN: usize = 1_200;
 
-/// The speaker of a line.
+/// Speaker of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
     /// The user.
@@ -18,7 +18,7 @@ pub enum Speaker {
 }
 
 impl Speaker {
-    /// Its name in prompts.
+    /// Returns the name of the speaker in prompts.
     pub const fn name(self) -> &'static str {
         match self {
             Self::User => "User",
@@ -27,25 +27,25 @@ impl Speaker {
     }
 }
 
-/// A line that people say, or a call with its reply.
+/// A spoken line, a call, or a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// Words.
+    /// A spoken line.
     Said {
-        /// Their speaker.
+        /// Speaker of the line.
         speaker: Speaker,
-        /// The words.
+        /// Words of the line.
         words: String,
     },
-    /// A call or a reply, between two lines.
+    /// A call or a reply, between two spoken lines.
     Happens(String),
 }
 
-/// The kind of a turn of the user, after the opening of a goal.
+/// Kind of a user turn after the opening of a goal.
 enum Kind {
-    /// The answer to a question: details that were held back, by position.
+    /// The answer to a question: positions of withheld details.
     Held(Vec<usize>),
-    /// A line of their own.
+    /// A line that gives no withheld detail.
     Own,
 }
 
@@ -54,7 +54,7 @@ fn kind(goal: &CandidateGoal, said: &str) -> Kind {
     if held.is_empty() { Kind::Own } else { Kind::Held(held) }
 }
 
-/// A conversation line by line, in its order. Each detail that the user holds back is a line of its own.
+/// Returns the lines of a conversation, in order. Each withheld detail is a line of its own.
 pub fn lines(grounded: &Grounded, world: &World) -> Vec<Line> {
     let said = |speaker, words: &str| Line::Said { speaker, words: words.to_owned() };
     let mut lines = Vec::new();
@@ -89,7 +89,8 @@ pub fn lines(grounded: &Grounded, world: &World) -> Vec<Line> {
     lines
 }
 
-/// The candidate with other words: `words` gives them one after the other for the lines that are said, in the order of [`lines`].
+/// Returns the candidate with other words. `words` has one text for each spoken line, in the order of
+/// [`lines`].
 pub fn with_words(candidate: &Candidate, words: &[String]) -> Candidate {
     let mut candidate = candidate.clone();
     let mut words = words.iter();
@@ -111,7 +112,7 @@ pub fn with_words(candidate: &Candidate, words: &[String]) -> Candidate {
                         for at in &held {
                             let Some((about, detail)) = goal.withheld.get_index_mut(*at) else { continue };
                             next(detail);
-                            // The user understands the question in its new words too.
+                            // The user must also understand the reworded question.
                             goal.questions.entry(about.clone()).or_default().extend(asked.clone());
                         }
                         let details = held.iter().filter_map(|at| goal.withheld.get_index(*at));

@@ -1,5 +1,5 @@
-//! The plan of a row: a scenario that was played over sampled records, whose calls the engine has run and the gates have passed. No
-//! model has a part in it, so that gold and checks come from what happened.
+//! Owns the plan of a row: a scenario over sampled records, whose calls the engine ran and the gates
+//! passed. No model takes part, so that gold and checks come from real calls.
 
 use diorama_output::plan::Batch;
 use rand_chacha::ChaCha8Rng;
@@ -10,11 +10,12 @@ use crate::rows::turns::Turn;
 use crate::worlds::recipe::Recipe;
 use crate::worlds::world::BatchWorld;
 
-/// Its name in files.
+/// Name of the step in files.
 pub const STEP: &str = "query";
 
-/// Plans a conversation for an attempt at a row: a function of the world and of the numbers. It takes the turn of its row, as rows
-/// without a model do; later attempts take other scenarios of the same ability and domain.
+/// Plans a conversation for an attempt at a row. The result depends on the world and the numbers alone.
+/// The first attempt takes the turn of its row, as rows without a model do. Later attempts take other
+/// scenarios of the same ability and domain.
 pub fn plan(recipe: &Recipe, world: &BatchWorld, batch: &Batch, place: (u64, u32)) -> Option<Proven> {
     let (row_index, attempt) = place;
     let stream = stream(recipe, "plan", batch, place);
@@ -24,7 +25,7 @@ pub fn plan(recipe: &Recipe, world: &BatchWorld, batch: &Batch, place: (u64, u32
     maker.prove(recipe.row_key(batch, row_index), stream, turn.map(Start::of))
 }
 
-/// The choices of one use at a place: a row and an attempt.
+/// Returns the random stream of a purpose for a row and an attempt.
 pub(crate) fn stream(
     recipe: &Recipe,
     purpose: &str,

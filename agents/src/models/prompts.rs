@@ -1,4 +1,4 @@
-//! The prompts of the pipeline's agents: files of the project, or variants of them.
+//! Owns the prompts of the pipeline's agents: files of the project, or variants of them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::scenarios::speech::SPEECH;
 
 macro_rules! files {
     ($($name:literal,)*) => {
-        /// The prompts, by name.
+        /// Texts of the prompts, by name.
         pub const FILES: &[(&str, &str)] = &[
             $(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/prompts/pipeline/", $name, ".txt"))),)*
         ];
@@ -23,7 +23,7 @@ files! {
     "tester",
 }
 
-/// The prompts of a run.
+/// Prompts of a run.
 #[derive(Debug)]
 pub struct PromptSet {
     prompts: Prompts,
@@ -31,10 +31,10 @@ pub struct PromptSet {
 }
 
 impl PromptSet {
-    /// The project's prompts, and variants that stand for those of their names.
+    /// Compiles the project's prompts. A variant replaces the prompt of its name.
     ///
     /// # Errors
-    /// When a variant is no template.
+    /// Returns an error if a variant is not a valid template.
     pub fn new(variants: &BTreeMap<String, String>) -> Result<Self, PromptError> {
         let files =
             FILES.iter().map(|(name, text)| (*name, variants.get(*name).map_or(*text, String::as_str)));
@@ -51,15 +51,15 @@ impl PromptSet {
         Ok(Self { prompts: Prompts::new(files)?, hash: hasher.finalize().to_hex()[..16].to_owned() })
     }
 
-    /// The messages of a prompt, filled in.
+    /// Renders the messages of a prompt.
     ///
     /// # Errors
-    /// When the input lacks something that a variant names.
+    /// Returns an error if the input lacks a value that a variant names.
     pub fn render(&self, name: &str, input: &impl Serialize) -> Result<Vec<Message>, PromptError> {
         self.prompts.render(name, input)
     }
 
-    /// The hash of all of them.
+    /// Returns the hash over the names and texts of all prompts.
     pub fn hash(&self) -> &str {
         &self.hash
     }

@@ -1,4 +1,5 @@
-//! The report on a run with a model: what each step made and lost, why, with samples, and how far the judge is to be believed.
+//! Owns the report on a run with a model: yield and losses of each step with samples, agreement of the
+//! judge, and cost.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -12,76 +13,76 @@ use serde_json::Value as Json;
 use super::judge::Verdict;
 use super::steps::{StepLine, Went, batch_file};
 
-/// Samples kept of each reason.
+/// Maximum number of samples of a reason.
 const SAMPLES: usize = 3;
 
-/// The report.
+/// Report on a run with a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Quality {
-    /// Steps by name, with what they took in and gave.
+    /// Yield of each step, by name.
     pub steps: BTreeMap<String, StepYield>,
-    /// Rows by who wrote what.
+    /// Number of rows by the authors of user and assistant.
     pub authors: BTreeMap<String, u64>,
-    /// Rows judged, and how far the votes agree.
+    /// Counts of the judge's votes.
     pub judged: Judged,
-    /// How varied the rows are.
+    /// Diversity of the rows.
     pub diversity: Option<Diversity>,
-    /// What the rows cost.
+    /// Cost of the rows.
     pub cost: Cost,
 }
 
-/// The yield of a step.
+/// Yield of a step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StepYield {
-    /// Attempts that came to it and left it well.
+    /// Attempts that passed the step.
     pub passed: u64,
-    /// Of its outputs, those that went back once.
+    /// Outputs that went back to the model once.
     pub repaired: u64,
-    /// Attempts that another way was taken for.
+    /// Attempts that continued with another solution.
     pub fell_back: u64,
-    /// Attempts that ended here.
+    /// Attempts that ended at the step.
     pub dropped: u64,
-    /// Passed over all that ended here one way or another.
+    /// Passed attempts divided by all attempts, in `0..=1`.
     pub share: f64,
-    /// Why outputs were lost, repaired or not.
+    /// Reasons for lost or repaired outputs, by name.
     pub reasons: BTreeMap<String, Reasons>,
 }
 
-/// How often something was found wrong, with samples.
+/// Count of a reason, with samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Reasons {
-    /// How often.
+    /// Number of outputs.
     pub count: u64,
-    /// The first of them.
+    /// First outputs, in the order of batches.
     pub samples: Vec<Sample>,
 }
 
-/// A sample of something lost.
+/// Sample of a lost or repaired output.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// The row.
+    /// Index of the row.
     pub row_index: u64,
-    /// What was found, in full.
+    /// Description of the problem.
     pub what: String,
-    /// What had been made.
+    /// The output itself.
     #[serde(skip_serializing_if = "Json::is_null")]
     pub made: Json,
 }
 
-/// The judge's votes on rows.
+/// Counts of the judge's votes on rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Judged {
-    /// Rows that were voted on.
+    /// Rows with votes.
     pub rows: u64,
-    /// Of them, those on which all votes agree.
+    /// Rows on which all votes agree.
     pub unanimous: u64,
-    /// Rows that were dropped.
+    /// Rows that the judge dropped.
     pub dropped: u64,
-    /// Votes that could not be read.
+    /// Votes that could not be parsed.
     pub malformed_votes: u64,
 }
 
-/// How varied the rows are, as `stats` measures it.
+/// Diversity of the rows, as `stats` measures it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[expect(missing_docs, reason = "the names are those of `stats`")]
 pub struct Diversity {
@@ -90,35 +91,36 @@ pub struct Diversity {
     pub duplicate_rate: f64,
 }
 
-/// Tokens and money.
+/// Cost of the rows, in tokens and money.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
-    /// Replies and tokens that went into the rows and the attempts at them, by step.
+    /// Replies and tokens of the rows and their attempts, by step.
     pub steps: BTreeMap<String, ModelUse>,
-    /// The same for each kept row.
+    /// Tokens for each kept row.
     pub tokens_per_row: f64,
     /// Money for each kept row, in the currency of the prices.
     pub cost_per_row: f64,
-    /// What this run asked and spent, retries and lost calls included.
+    /// Requests and costs of this run, including retries and lost calls.
     pub usage_report: UsageReport,
 }
 
 impl Quality {
-    /// Reads what happened in batches from their files under `steps`. Files of other batches are of another run.
+    /// Counts the steps of batches from their files under `folder`. Files of other batches belong to
+    /// another run.
     ///
     /// # Errors
-    /// When a file cannot be read.
+    /// Returns an error if a file cannot be read.
     pub fn read(folder: &Path, batches: impl IntoIterator<Item = u64>) -> std::io::Result<Self> {
         let mut quality = Self::default();
         for batch in batches {
             let file = match std::fs::File::open(folder.join(batch_file(batch))) {
                 Ok(file) => file,
-                // Another shard, or nothing, made this batch.
+                // Another shard made this batch, or no run has.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             };
             for line in BufReader::new(file).lines() {
-                // A line that a killed run left unfinished says nothing.
+                // A stopped process may leave an unfinished line.
                 if let Ok(line) = serde_json::from_str::<StepLine>(&line?) {
                     quality.count(&line);
                 }

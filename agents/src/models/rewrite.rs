@@ -1,4 +1,4 @@
-//! The rewriter: a whole conversation in other words, in one request, while its calls and claims stay.
+//! Owns the rewriter: one request rewords a whole conversation, while its calls and claims stay.
 
 use diorama_baselines::role_model::ParseError;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -10,18 +10,18 @@ use serde_json::{Value as Json, json};
 use super::ask::{Asker, ModelAnswer, Question, Unasked};
 use super::lines::{Line, Speaker, lines, with_words};
 
-/// Its name in usage reports and files.
+/// Name of the step in usage reports and files.
 pub const STEP: &str = "query_rewrite";
 
-/// Letters of a word of a search that is none of `a`, `of` and `the`.
+/// Minimum length of a kept word of a search, exclusive, in bytes. It excludes `a`, `of` and `the`.
 const MIN_KEYWORD: usize = 3;
 
 /// The speakers whose lines the model rewords.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Whose {
-    /// The user's.
+    /// True for the user.
     pub user: bool,
-    /// The assistant's.
+    /// True for the assistant.
     pub assistant: bool,
 }
 
@@ -34,7 +34,7 @@ impl Whose {
     }
 }
 
-/// A conversation that is to be reworded.
+/// Request to reword a conversation.
 pub struct Rewrite<'a> {
     grounded: &'a Grounded,
     whose: Whose,
@@ -44,12 +44,12 @@ pub struct Rewrite<'a> {
 }
 
 impl<'a> Rewrite<'a> {
-    /// A conversation, whose lines get other words, and the voice of its user; `number` counts the row's requests.
+    /// Makes a request. `persona` is the voice of the user, and `number` counts the row's requests.
     pub fn new(grounded: &'a Grounded, world: &World, whose: Whose, persona: &'a str, number: u32) -> Self {
         Self { grounded, whose, persona, number, lines: lines(grounded, world) }
     }
 
-    /// The lines that people say, in order.
+    /// Returns the spoken lines, in order.
     fn list_spoken(&self) -> impl Iterator<Item = (Speaker, &str)> {
         self.lines.iter().filter_map(|line| match line {
             Line::Said { speaker, words } => Some((*speaker, words.as_str())),
@@ -57,12 +57,12 @@ impl<'a> Rewrite<'a> {
         })
     }
 
-    /// Counts the lines that are to be reworded.
+    /// Returns the number of lines to reword.
     pub fn count(&self) -> usize {
         self.list_spoken().filter(|(speaker, _)| self.whose.has(*speaker)).count()
     }
 
-    /// The words of the user that arguments follow from: they stay.
+    /// Returns the user's words from which arguments follow. The rewriter must keep them.
     fn list_kept_words(&self) -> Vec<&str> {
         fn spans<'t>(source: &ArgumentSource, turns: &'t [String], found: &mut Vec<&'t str>) {
             match source {
@@ -116,19 +116,19 @@ impl<'a> Rewrite<'a> {
         Ok(Question { step: STEP, number: self.number, messages, schema: schema() })
     }
 
-    /// Asks for all lines at once.
+    /// Asks for all lines in one request.
     ///
     /// # Errors
-    /// When there is no reply, or none of the form asked for.
+    /// Returns an error if there is no reply, or if none has the requested form.
     pub async fn ask(&self, asker: &Asker) -> Result<ModelAnswer<Vec<String>>, Unasked> {
         let question = self.question(asker)?;
         asker.ask(question, |answer| parse(answer, self.count())).await
     }
 
-    /// Says what is wrong with the lines, and asks once more.
+    /// Tells the model the problem with its lines, and asks once more.
     ///
     /// # Errors
-    /// As [`Rewrite::ask`].
+    /// Returns the errors of [`Rewrite::ask`].
     pub async fn ask_again(
         &self,
         asker: &Asker,
@@ -140,7 +140,7 @@ impl<'a> Rewrite<'a> {
         asker.ask_again(question, why, |answer| parse(answer, self.count())).await
     }
 
-    /// The conversation with reworded lines, of those speakers alone.
+    /// Returns the conversation with the reworded lines of the speakers in `of` alone.
     pub fn put_in(&self, reworded: &[String], of: Whose) -> Candidate {
         let mut reworded = reworded.iter();
         let words = self.list_spoken().map(|(speaker, own)| {
@@ -162,7 +162,7 @@ fn schema() -> Json {
     })
 }
 
-/// Reads the lines, which must be there from the first to the last.
+/// Parses the lines. Each number from 1 to `count` must have a line.
 fn parse(answer: &Json, count: usize) -> Result<Vec<String>, ParseError> {
     let found = answer.get("lines").and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
     let line = |number: usize| {

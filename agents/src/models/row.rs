@@ -1,7 +1,8 @@
-//! One row: attempts at a row, each with a plan of its own, until one passes the gates and the judge.
+//! Owns one row: attempts with different plans, until one passes the gates and the judge.
 //!
-//! A row is a function of the seed, its subject and number ([`RowKey`](crate::draws::RowKey)) and the model's replies. What happens on the way is written down as
-//! [`StepLine`]s; a row for which the model gave no reply is unfinished and leaves nothing behind.
+//! A row is a function of the seed, its subject and number ([`RowKey`](crate::draws::RowKey)) and the
+//! model's replies. [`StepLine`]s record the steps. A row is unfinished if the model gives no reply; it then
+//! leaves no row and no counts.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -31,51 +32,51 @@ use crate::scenarios::speech::SPEECH;
 use crate::scenarios::tags::OF_THE_WAY;
 use crate::worlds::world::BatchWorld;
 
-/// The order for one row.
+/// Order for one row.
 #[derive(Clone)]
 pub struct RowJob {
-    /// Its number.
+    /// Index of the row.
     pub row_index: u64,
-    /// Its batch.
+    /// Batch of the row.
     pub batch: Batch,
-    /// The attempt to begin with.
+    /// First attempt.
     pub from: u32,
-    /// Openings of rows of the batch that this one must not repeat.
+    /// Openings of other rows of the batch, which this row must not repeat.
     pub known: Arc<Vec<Box<[u64]>>>,
 }
 
-/// The outcome of a row.
+/// Outcome of a row.
 #[derive(Debug, Default)]
 pub struct RowOutcome {
-    /// Its number.
+    /// Index of the row.
     pub row_index: u64,
-    /// The row, where an attempt passed.
+    /// The row, if an attempt passed.
     pub row: Option<Dialogue>,
     /// The attempt that passed, or the number of attempts.
     pub attempt: u32,
-    /// What became of the attempts.
+    /// Counts of the attempts' results.
     pub funnel: Funnel,
-    /// What the gates found of the row. Its mutants are counted once the row stands.
+    /// Report of the gates on the row. The run counts its mutants only if it keeps the row.
     pub report: Option<GateReport>,
-    /// The record of the steps, in order.
+    /// Records of the steps, in order.
     pub lines: Vec<StepLine>,
-    /// Why it came to no end. Then nothing else counts.
+    /// Reason for which the row is unfinished. The other fields then do not count.
     pub unfinished: Option<Lost>,
 }
 
 impl RowOutcome {
-    /// Gives up the row, which repeats another.
+    /// Drops the row because it repeats another one.
     pub(crate) fn drop_repeated(&mut self) {
         (self.row, self.report) = (None, None);
         self.funnel.drop_at("duplicate", REPEATS);
-        // What was written down of a row is now what was lost.
+        // The last line recorded the row. It now records the loss.
         if let Some(line) = self.lines.last_mut() {
             (line.step, line.went, line.reason) =
                 ("duplicate".to_owned(), Went::Dropped, Some(REPEATS.to_owned()));
         }
     }
 
-    /// Takes in what came of the attempts that followed.
+    /// Adds the outcome of later attempts.
     pub(crate) fn go_on(&mut self, later: Self) {
         self.funnel.add(&later.funnel);
         self.lines.extend(later.lines);
@@ -83,7 +84,7 @@ impl RowOutcome {
     }
 }
 
-/// Why an attempt ends without a row.
+/// Reasons for which an attempt ends without a row.
 enum Loss {
     Dropped { step: &'static str, reason: String, what: String },
     Lost(Lost),
@@ -108,20 +109,20 @@ impl Loss {
     }
 }
 
-/// A conversation in new words that passed the gates, and who wrote it.
+/// A reworded conversation that passed the gates, with its authors.
 struct Worded {
     grounded: Grounded,
     report: GateReport,
     authors: BTreeMap<String, String>,
 }
 
-/// What the gates made of a candidate that passed.
+/// Result of the gates for a candidate that passed.
 type Passed = (Grounded, GateReport);
 
-/// Why words do not stand: the step or gate, the reason by name, and in full.
+/// Reason to reject words: the step or gate, the name of the reason, and its description.
 type Wrong = (&'static str, String, String);
 
-/// Makes a row.
+/// Makes a row, or records why no attempt passed.
 pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job: RowJob) -> RowOutcome {
     let settings = &run_context.settings;
     let asker = Asker::new(
@@ -170,12 +171,12 @@ pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job:
     outcome
 }
 
-/// The first words of a row, for telling near-duplicates.
+/// Returns the shingles of the first user message, for finding near-duplicates.
 pub fn opening(row: &Dialogue) -> Box<[u64]> {
     shingles(&words(&row.query))
 }
 
-/// A row on its way.
+/// State of a row in progress.
 struct Work {
     run_context: Arc<RunContext>,
     world: Arc<BatchWorld>,
@@ -264,8 +265,8 @@ impl Work {
         self.run_context.compute(tested).await
     }
 
-    /// The conversation with its lines reworded, all in one request. What the gates find wrong goes back once; then the lines of one
-    /// speaker alone are kept, where those pass.
+    /// Rewords all lines of the conversation in one request. Findings of the gates go back to the model
+    /// once. If they remain, the lines of one speaker alone stay, if those pass.
     async fn reword(&mut self, plan: &Proven, persona: &str) -> Result<Worded, Loss> {
         let settings = &self.run_context.settings;
         let user = settings.user == UserWords::Rewritten;
@@ -299,7 +300,7 @@ impl Work {
             }
             let lines = json!({ "lines": answer.value });
             self.note(rewrite::STEP, Went::LineLost, Some((&why.0, &why.1)), lines);
-            // The reason is that of the whole rewrite.
+            // The reason is the one for the whole rewrite.
             tested = tested.map_err(|(step, ..)| (step, why.0, why.1));
         }
         let (grounded, report) =
@@ -313,7 +314,8 @@ impl Work {
         Ok(Worded { grounded, report, authors })
     }
 
-    /// The assistant's side by the caller agent, in a live session; where it fails, the planned one where that is allowed.
+    /// Lets the caller agent solve the request in a live session. If it fails, the planned calls stay if
+    /// the settings allow that.
     async fn answer(&mut self, plan: &Proven, proven: Worded) -> Result<Worded, Loss> {
         let settings = &self.run_context.settings;
         if settings.assistant != AssistantWords::Caller {
@@ -334,7 +336,7 @@ impl Work {
         }
     }
 
-    /// The caller agent's own way to the same end.
+    /// Returns the caller agent's own solution, if the gates pass it.
     async fn solve(&mut self, plan: &Proven, proven: &Worded) -> Result<Passed, Loss> {
         let row = self.row(plan, proven);
         let (asker, world, protocol) =
@@ -355,7 +357,7 @@ impl Work {
         }
     }
 
-    /// Has the judge vote, where it is asked.
+    /// Asks the judge for votes, if the settings ask for any.
     async fn judge(&mut self, grounded: &Grounded) -> Result<(), Loss> {
         let votes = self.run_context.settings.votes;
         if votes == 0 {

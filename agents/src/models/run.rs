@@ -1,7 +1,8 @@
-//! All rows of a run at once: conversations wait for the model together, and rows are written in the order of their indexes.
+//! Owns the loop over all rows of a run: conversations wait for the model concurrently, and files have
+//! rows by index.
 //!
-//! Which rows are in flight depends on the machine; what is written does not. Near-duplicates inside a batch are found in row
-//! order when all its rows are done, and tried again after the others.
+//! The machine decides which rows are in flight, but never what the files contain. A batch removes
+//! near-duplicates in row order after all its rows are made, and tries those rows again.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,12 +25,13 @@ use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::world::BatchWorld;
 
-/// Conversations in a row without a reply after which the server is taken to be gone.
+/// Consecutive conversations without a reply after which the run takes the server as unreachable.
 const SILENT: u32 = 20;
-/// Batches that are open beside those that the conversations in flight fill: some rows of a batch are slow.
+/// Open batches beside those that the conversations in flight fill, because some rows of a batch are
+/// slow.
 const AHEAD: usize = 4;
 
-/// Why a run ends before its time, with nothing to be kept beside what is on disk.
+/// Reasons for which a run ends early. Only files that are already on disk stay.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A world cannot be made.
@@ -38,21 +40,21 @@ pub enum RunError {
     /// A file cannot be written.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// The record of the steps cannot be written.
+    /// The records of the steps cannot be written.
     #[error("cannot write {}: {source}", path.display())]
     Steps {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// Error of the system.
         source: std::io::Error,
     },
     /// The model cannot be asked.
     #[error("{0}; what was answered so far is kept, and --resume goes on from there")]
     Model(String),
-    /// The user has ended it.
+    /// The user interrupted the run.
     #[error("interrupted; what was answered so far is kept, and --resume goes on from there")]
     Interrupted,
-    /// A task ended before its time.
+    /// The task of a conversation panicked.
     #[error("a conversation ended before its time")]
     Worker,
 }
@@ -67,33 +69,34 @@ impl From<DriveError<Self>> for RunError {
     }
 }
 
-/// How far a run is.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Rows that are settled.
+    /// Rows with an outcome.
     pub settled: u64,
-    /// Of them, those with a row.
+    /// Rows that are written.
     pub rows: u64,
     /// Conversations in flight.
     pub in_flight: usize,
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Why it stopped before all rows were tried, where it did.
+    /// Reason for which the run stopped before it tried all rows.
     pub stopped: Option<String>,
-    /// Rows that came to no end for want of a reply.
+    /// Rows that are unfinished because the model gave no reply.
     pub unfinished: u64,
     /// Rows that this run wrote.
     pub rows: u64,
 }
 
-/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight on a runtime of several threads. The
-/// calling thread waits. Under `steps` goes what happened, a file for each batch.
+/// Makes all pending files of a dataset, with at most `concurrency` conversations in flight on a runtime
+/// of several threads. The calling thread waits. If `steps` is set, the run writes the records of the steps
+/// there, one file per batch.
 ///
 /// # Errors
-/// When worlds, files or the model fail; finished files and recorded replies stay.
+/// Returns an error if worlds, files or the model fail. Finished files and recorded replies stay.
 pub fn run(
     run_context: &Arc<RunContext>,
     runtime: &Handle,
@@ -120,20 +123,20 @@ pub fn run(
     write_rows(&rows, writer, concurrency.div_ceil(rows_per_batch) + AHEAD, |_| {})?;
     let heard = rows.heard();
     match &heard.unheard {
-        // A run that got nothing for want of replies is no smaller dataset.
+        // Without any row for want of replies, the run has failed; it is not a smaller dataset.
         Some(what) if heard.ended.rows == 0 => Err(RunError::Model(what.clone())),
         _ => Ok(heard.ended.clone()),
     }
 }
 
-/// The rows that are made with a model.
+/// Source of rows that are made with a model.
 struct ModelRows<'a> {
     run_context: &'a Arc<RunContext>,
     runtime: &'a Handle,
-    /// Room for conversations.
+    /// Permits for conversations in flight.
     at_once: Arc<Semaphore>,
     concurrency: usize,
-    /// The first batch of this run.
+    /// Index of the first batch of this run.
     first: u64,
     steps: Option<&'a Path>,
     progress: &'a (dyn Fn(Progress) + Sync),
@@ -141,12 +144,12 @@ struct ModelRows<'a> {
     heard: Mutex<Heard>,
 }
 
-/// What is known of the model's server by now.
+/// Replies and failures of the model's server so far.
 #[derive(Default)]
 struct Heard {
     silent: u32,
     fatal: Option<String>,
-    /// Why the first row that came to no end did not.
+    /// Reason for which the first unfinished row is unfinished.
     unheard: Option<String>,
     ended: Ended,
 }
@@ -168,7 +171,7 @@ impl ModelRows<'_> {
     async fn make(&self, batch: &Batch) -> Result<BatchRows, RunError> {
         let mut made = BatchRows { batch: batch.index, ..BatchRows::default() };
         let mut lines = Vec::new();
-        // A batch that is never started has no rows, and the dataset is whole without it.
+        // A skipped batch has no rows, and the dataset is complete without it.
         if self.is_stopping() {
             self.skip();
         } else {
@@ -190,7 +193,7 @@ impl ModelRows<'_> {
         {
             let mut heard = self.heard();
             heard.ended.rows += made.rows.len() as u64;
-            // A run whose budget is spent has the rows of other batches; `run` sees when there are none.
+            // If the budget is spent, other batches may have rows. `run` checks for none at the end.
             let is_first = batch.index == self.first && heard.ended.stopped.is_none();
             let has_none = is_first && made.rows.is_empty();
             if let Some(what) = heard.fatal.as_ref().or(heard.unheard.as_ref().filter(|_| has_none)) {
@@ -203,7 +206,7 @@ impl ModelRows<'_> {
         Ok(made)
     }
 
-    /// The rows of a batch that came to an end, in row order, each as its first attempts made it.
+    /// Returns the outcomes of a batch's first attempts, in row order, without unfinished rows.
     async fn first_tries(&self, batch: &Batch, world: &Arc<BatchWorld>) -> Result<Vec<RowOutcome>, RunError> {
         let mut tries = JoinSet::new();
         for row_index in batch.row_indexes.clone() {
@@ -211,7 +214,7 @@ impl ModelRows<'_> {
             let (at_once, row) = (Arc::clone(&self.at_once), self.row(world, job));
             let run_context = Arc::clone(self.run_context);
             tries.spawn(async move {
-                // Nobody closes it.
+                // No code closes the semaphore, so the error cannot occur.
                 let _room = at_once.acquire().await;
                 if run_context.stopping.load(Relaxed) { None } else { Some(row.await) }
             });
@@ -241,7 +244,8 @@ impl ModelRows<'_> {
         make_row(Arc::clone(self.run_context), Arc::clone(world), job)
     }
 
-    /// Finds near-duplicates among the rows of a batch, in row order, and tries their rows again, all at once, until none is left.
+    /// Finds near-duplicates among the rows of a batch, in row order. It tries their rows again
+    /// concurrently, until none remains.
     async fn settle(
         &self,
         batch: &Batch,
@@ -251,7 +255,7 @@ impl ModelRows<'_> {
         let mut known: Vec<Box<[u64]>> = Vec::new();
         let mut new: Vec<usize> = (0..outcomes.len()).collect();
         while !new.is_empty() {
-            // Those that were tried last give way to all that stand already.
+            // Rows of the last round give way to all rows that were kept before.
             let mut repeats = Vec::new();
             for at in new {
                 let Some(first) = outcomes[at].row.as_ref().map(opening) else { continue };
@@ -290,12 +294,12 @@ impl ModelRows<'_> {
         self.run_context.stopping.load(Relaxed)
     }
 
-    /// Leaves out rows because the run was told to stop.
+    /// Records that the run skipped rows because it was told to stop.
     fn skip(&self) {
         self.heard().ended.stopped.get_or_insert_with(|| "it was told to stop".to_owned());
     }
 
-    /// Decides whether the run goes on after a row that came to no end.
+    /// Decides whether the run continues after the outcome of a row.
     fn hear(&self, unfinished: Option<&Lost>) {
         let mut heard = self.heard();
         let Some(lost) = unfinished else {
@@ -334,12 +338,12 @@ impl ModelRows<'_> {
     }
 }
 
-/// Writes what happened in a batch: one JSON object a line.
+/// Writes the steps of a batch, one JSON object per line.
 fn write_lines(folder: &Path, batch: u64, lines: &[StepLine]) -> Result<(), RunError> {
     let path = folder.join(batch_file(batch));
     let mut text = Vec::new();
     for line in lines {
-        // Strings, numbers and lists: writing them as JSON cannot fail.
+        // The line has strings, numbers and lists only, so that writing it as JSON cannot fail.
         if serde_json::to_writer(&mut text, line).is_ok() {
             text.push(b'\n');
         }

@@ -1,4 +1,4 @@
-//! The context that the rows of a run share, and its threads for computing.
+//! Owns the context that the rows of a run share, and its threads for computing.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,35 +11,35 @@ use super::ask::Lost;
 use super::prompts::PromptSet;
 use crate::worlds::recipe::Recipe;
 
-/// Everything that the rows of a run share.
+/// Context that the rows of a run share.
 pub struct RunContext {
-    /// What rows depend on.
+    /// Recipe on which rows depend.
     pub recipe: Arc<Recipe>,
-    /// How the model is asked.
+    /// Settings of the requests.
     pub settings: Settings,
-    /// What it is told.
+    /// Prompts of the agents.
     pub prompts: Arc<PromptSet>,
-    /// The model.
+    /// Chat model of the run.
     pub model: Arc<dyn ChatModel>,
-    /// Where planning and gates run: never on the threads that wait for the model.
+    /// Threads for planning and gates, separate from the threads that wait for the model.
     pub threads: rayon::ThreadPool,
-    /// Whether no further attempt is to be started.
+    /// True if no further attempt may start.
     pub stopping: AtomicBool,
-    /// Whether everything in flight is to end where it is.
+    /// True if all conversations in flight must end at once.
     pub abort: watch::Sender<bool>,
 }
 
 impl RunContext {
-    /// Waits until everything in flight is to end.
+    /// Waits until all conversations in flight must end.
     pub async fn wait_for_abort(&self) {
-        // The sender lives as long as this context, so that waiting cannot fail.
+        // This context owns the sender, so that waiting cannot fail.
         let _ = self.abort.subscribe().wait_for(|aborted| *aborted).await;
     }
 
-    /// Has something worked out on the threads for work.
+    /// Runs `work` on the threads for computing.
     ///
     /// # Errors
-    /// When the work ended before its time.
+    /// Returns an error if the work ended before its result, for example by a panic.
     pub async fn compute<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
@@ -47,7 +47,7 @@ impl RunContext {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let run_context = Arc::clone(self);
         self.threads.spawn(move || {
-            // The row was given up: its receiver is gone.
+            // The receiver is gone if the row was given up.
             let _ = sender.send(work(&run_context));
         });
         receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))

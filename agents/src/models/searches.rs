@@ -1,4 +1,4 @@
-//! The searches of a conversation whose words are new: other words of the user ask for other keywords.
+//! Owns the searches of a reworded conversation: reworded messages of the user support other keywords.
 
 use diorama_baselines::trace::names_found;
 use diorama_engine::tools::TOOL_SEARCHER;
@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use crate::scenarios::keywords;
 use crate::worlds::world::BatchWorld;
 
-/// A candidate whose searches use words that are still visible: other words of the user ask for other keywords.
+/// Returns the candidate with keywords that the reworded messages of the user support.
 pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     if !candidate.calls().any(|call| call.api == TOOL_SEARCHER) {
         return candidate;
@@ -31,7 +31,8 @@ pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
     again
 }
 
-/// Finds the API that a search was made for: the first one called after it that it shows, else the next one called.
+/// Finds the API for which a search was made. The first later call to a result of the search decides,
+/// else the next call.
 fn find_sought_api(world: &BatchWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
     let model = world.base.world();
     let reply = grounded.entries.get(search)?.reply.json_tree(&model.zone);

@@ -1,47 +1,47 @@
-//! The record of the steps of a row, line by line, as the files under `steps` have it.
+//! Owns the record of a row's steps: the lines of the files under `steps`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-/// The record of a step of an attempt: a line of the files under `steps`.
+/// Record of a step of an attempt: a line of the files under `steps`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StepLine {
-    /// The row.
+    /// Index of the row.
     pub row_index: u64,
-    /// The attempt.
+    /// Number of the attempt, from 0.
     pub attempt: u32,
-    /// The step: `query`, `query_rewrite`, `duplicate`, `caller`, a gate, `tester`, `row`.
+    /// Name of the step: `query`, `query_rewrite`, `duplicate`, `caller`, a gate, `tester`, `row`.
     pub step: String,
-    /// How it went.
+    /// Result of the step.
     pub went: Went,
-    /// Why, by name, where something was lost.
+    /// Name of the reason, if the step lost an output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The same in full.
+    /// Description of the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<String>,
-    /// What was made.
+    /// Output of the step.
     #[serde(default, skip_serializing_if = "Json::is_null")]
     pub made: Json,
 }
 
-/// The file of a batch, below the folder of steps.
+/// Returns the file name of a batch in the folder of steps.
 pub fn batch_file(batch: u64) -> String {
     format!("batch-{batch:06}.jsonl")
 }
 
-/// How a step went.
+/// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Went {
-    /// It made something that stands.
+    /// The output passed.
     Passed,
-    /// What was made was wrong and goes back once.
+    /// The output was wrong and went back to the model once.
     Repaired,
-    /// A line stays as it was.
+    /// The output was rejected. The record keeps it as a sample.
     LineLost,
-    /// Another way was taken.
+    /// The row continues with another solution.
     FellBack,
-    /// The attempt ends here.
+    /// The attempt ended at this step.
     Dropped,
 }

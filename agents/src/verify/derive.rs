@@ -1,7 +1,8 @@
-//! A row made again: its candidate, taken from its messages, its script and its author's claims, is grounded in its
-//! world, and every column that follows is compared with what the row stores.
+//! Owns the derivation of a row: its candidate comes from its messages, its script and its author's claims,
+//! and is grounded in its world. Each column that follows is compared with the stored one.
 //!
-//! Grounding and checks are those of `diorama-proof`, and columns those of [`crate::rows::row`], as in generation.
+//! Grounding and checks are those of `diorama-proof`, and columns those of [`crate::rows::row`], as in
+//! generation.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -20,25 +21,25 @@ use super::error::{VerifyError, column, same};
 use crate::episode::{Task, World};
 use crate::rows::row::{About, RowWorld, row as row_of};
 
-/// The version of the generator whose rows hold no claims.
+/// Version of the generator whose rows hold no claims.
 const WITHOUT_CLAIMS: &str = "generate/1";
 
-/// The columns that rows without claims leave unproven.
+/// Columns that rows without claims leave unproven.
 pub const OF_OLDER_ROWS: &str = "checks, user_facts and the system message of rows of generate/1, which hold no claims \
                                  to derive them from";
 
-/// The candidate that a row tells, with the claims of its author.
+/// Returns the candidate of a row, with the claims of its author.
 ///
 /// # Errors
-/// When its messages and claims do not fit each other.
+/// Returns an error if the messages and claims do not fit together.
 pub(crate) fn candidate_of(row: &Dialogue, task: &Task) -> Result<Candidate, VerifyError> {
     candidate(row, task, &task.gold_answer.claims)
 }
 
-/// Makes a row again, and compares. Whether there was enough to make it of: rows of `generate/1` hold no claims.
+/// Makes a row again and compares it. Returns false for rows of `generate/1`, which lack the claims for it.
 ///
 /// # Errors
-/// The first value that differs, by its place.
+/// Returns the first value that differs, with its path.
 pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool, VerifyError> {
     let provenance: Provenance =
         serde_json::from_str(&row.provenance).map_err(|error| column("provenance", error.to_string()))?;
@@ -61,7 +62,7 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     };
     let (base, id, hash) = (&*world.base, &*row.world_id, &*world.hash);
     let (license, source) = match &world.terms {
-        // Where a model wrote words, its terms stand behind the world's licence.
+        // If a model wrote words, its terms follow the world's licence.
         Some(terms) if row.license.starts_with(&format!("{}; words by ", terms.license)) => {
             (&*row.license, &*terms.source)
         }
@@ -84,8 +85,8 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     }
 }
 
-/// The columns that follow from the calls, the messages and the world: as stored, and as made again. Checks of an older
-/// version are compared as those of today that they are read as.
+/// Returns the columns that follow from the calls, the messages and the world: name, stored value, and
+/// derived value. Checks of an older version are compared in their converted form.
 fn columns(row: &Dialogue, checks: &Checks, again: &Dialogue) -> Vec<(&'static str, String, String)> {
     let stored_checks = if row.checks == again.checks {
         row.checks.clone()
@@ -119,13 +120,14 @@ fn columns(row: &Dialogue, checks: &Checks, again: &Dialogue) -> Vec<(&'static s
         .collect()
 }
 
-/// The claims in a `gold_answer`; rows of an earlier version hold the words of the answers beside them.
+/// Returns the claims in a `gold_answer` as JSON. Rows of an earlier version also hold the words of the
+/// answers, which are dropped.
 fn claims(gold_answer: &str) -> String {
     let read: Result<GoldAnswer, _> = serde_json::from_str(gold_answer);
     read.map_or_else(|_| gold_answer.to_owned(), |claims| serde_json::to_string(&claims).unwrap_or_default())
 }
 
-/// The first place at which two values differ, and what stands there in each.
+/// Returns the first path at which two values differ, with both values.
 fn difference(found: &Json, expected: &Json) -> Option<(String, String, String)> {
     let nothing = || "nothing".to_owned();
     match (found, expected) {
@@ -154,8 +156,8 @@ fn difference(found: &Json, expected: &Json) -> Option<(String, String, String)>
     }
 }
 
-/// The candidate that a row tells: who said and called what, from its messages; which details the user held back, from
-/// its script; how each goal ends and when it opens, from its author's claims.
+/// Returns the candidate of a row: messages and calls from its messages, withheld details from its script,
+/// and goals from its author's claims.
 fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate, VerifyError> {
     let facts: UserFacts =
         serde_json::from_str(&row.user_facts).map_err(|error| column("user_facts", error.to_string()))?;
@@ -185,7 +187,7 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
     })
 }
 
-/// A goal: its messages up to the event that ends it.
+/// Returns a goal: its messages up to the event that ends it.
 fn goal<'a>(
     number: usize,
     said: &mut Peekable<impl Iterator<Item = &'a Message>>,
@@ -207,7 +209,7 @@ fn goal<'a>(
         let told = match message.role {
             Role::System => None,
             Role::User | Role::Tool => events.next(),
-            // Calls have events of their own, which stand with their replies.
+            // Calls have events of their own, which belong to their replies.
             Role::Assistant => message.content.as_ref().and_then(|_| events.next()),
         };
         match (message.role, told) {
@@ -240,7 +242,7 @@ fn goal<'a>(
     Ok(goal)
 }
 
-/// A message of the assistant, with what the reference says of its calls: which are mistakes, and which are care.
+/// Returns a message of the assistant, with the reference's marks of its calls as mistakes or care.
 fn turn(message: &Message, marks: &mut impl Iterator<Item = (bool, bool)>) -> Result<Turn, VerifyError> {
     let call = |call: &diorama_output::row::ToolCall| {
         let arguments = serde_json::from_str(&call.function.arguments)

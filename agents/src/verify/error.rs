@@ -1,8 +1,8 @@
-//! The errors of verification.
+//! Owns the errors of verification.
 
 use crate::episode::EpisodeError;
 
-/// The first mismatch of a row.
+/// First mismatch of a row.
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The row or its world cannot be used.
@@ -11,22 +11,22 @@ pub enum VerifyError {
     /// A stored value differs from the replay's.
     #[error("{what}: found {found}, the replay gives {expected}")]
     Differs {
-        /// The value's name.
+        /// Name of the value.
         what: String,
-        /// The stored value.
+        /// Stored value.
         found: String,
-        /// The replay's value.
+        /// Value of the replay.
         expected: String,
     },
     /// A column contradicts another.
     #[error("{column}: {what}")]
     Column {
-        /// The column.
+        /// Name of the column.
         column: &'static str,
         /// Found and expected value.
         what: String,
     },
-    /// The checks are not passed by the reference solution, or by something else.
+    /// The reference solution fails the checks, or another solution passes them.
     #[error("checks: {0}")]
     Checks(String),
 }

@@ -9,10 +9,10 @@ use serde_json::{Map, Value as Json, json};
 use super::replay;
 use crate::episode::Worlds;
 
-/// A change of a row; whether it found something to change.
+/// Change of a row. Returns true if the row has a value to change.
 type Tampering = fn(&mut Dialogue) -> bool;
 
-/// Generated rows, and their worlds.
+/// Returns the folder of generated rows with their worlds, and the rows.
 fn dataset() -> &'static (tempfile::TempDir, Vec<Dialogue>) {
     static DATASET: OnceLock<(tempfile::TempDir, Vec<Dialogue>)> = OnceLock::new();
     DATASET.get_or_init(|| {
@@ -33,7 +33,7 @@ fn worlds() -> Worlds {
     Worlds::new(Folder::open(Storage::local(&dataset().0.path().join("dataset"))).unwrap())
 }
 
-/// Puts a value into a place.
+/// Replaces a value.
 fn put(place: &mut Json, value: Json) -> Option<()> {
     *place = value;
     Some(())
@@ -47,28 +47,28 @@ fn edit(column: &mut String, change: impl FnOnce(&mut Json) -> Option<()>) -> bo
     found
 }
 
-/// Changes the first goal of the checks for which there is something to change.
+/// Changes the first goal of the checks that has a value to change.
 fn goal(row: &mut Dialogue, change: impl Fn(&mut Json) -> Option<()>) -> bool {
     edit(&mut row.checks, |checks| checks.get_mut("goals")?.as_array_mut()?.iter_mut().find_map(change))
 }
 
-/// Takes a member of a goal's checks away.
+/// Removes a member of a goal's checks.
 fn without(row: &mut Dialogue, member: &str) -> bool {
     goal(row, |goal| goal.as_object_mut()?.remove(member).map(drop))
 }
 
-/// Changes the script.
+/// Changes the goals of the script.
 fn script(row: &mut Dialogue, change: impl FnOnce(&mut Vec<Json>) -> Option<()>) -> bool {
     edit(&mut row.user_facts, |facts| change(facts.get_mut("goals")?.as_array_mut()?))
 }
 
-/// Changes the last message of a role that says something.
+/// Changes the last message with words of a role.
 fn message(row: &mut Dialogue, role: Role) -> bool {
     let said = row.messages.iter_mut().rfind(|message| message.role == role);
     said.and_then(|message| message.content.as_mut()).map(|words| words.push_str(" Thanks.")).is_some()
 }
 
-/// Single tamperings, and the place that must be named.
+/// Single changes, and the path that the error must name.
 const TAMPERINGS: [(&str, Tampering, &str); 28] = [
     (
         "another tolerance",

@@ -1,6 +1,7 @@
-//! Access to pages: the holder of the control token has it. The token is asked for once and kept as a cookie.
+//! Owns the access to pages: only the holder of the control token may see them. A form asks for the token
+//! once and stores a cookie.
 //!
-//! The cookie holds a hash of the token: it opens these pages and not the admin API.
+//! The cookie holds a hash of the token. It gives access to these pages and not to the admin API.
 
 use axum::body::Body;
 use axum::http::header::{COOKIE, HOST, HeaderValue, ORIGIN, SET_COOKIE};
@@ -12,9 +13,9 @@ use maud::{Markup, html};
 use crate::answer::redirect;
 use crate::visit::Visit;
 
-/// The header by which a browser says which site a request comes from (W3C Fetch Metadata).
+/// Header in which a browser names the site of a request (W3C Fetch Metadata).
 const FETCH_SITE: &str = "sec-fetch-site";
-/// Time for which a browser keeps the cookie, in seconds.
+/// Lifetime of the cookie in a browser, in seconds.
 const COOKIE_SECONDS: u32 = 30 * 24 * 3_600;
 
 /// Returns true if a request may see pages.
@@ -27,8 +28,8 @@ pub(crate) fn is_admitted(app: &App, headers: &HeaderMap) -> bool {
     given.is_some_and(|(_, value)| is_same_secret(value, &cookie_value(token)))
 }
 
-/// Refuses a request that changes something unless it comes from a page of this server. Browsers send at least one of the headers with such
-/// requests; programs use the HTTP API.
+/// Refuses a request that changes something unless it comes from a page of this server. Browsers send at
+/// least one of the headers with such requests. Programs use the HTTP API.
 pub(crate) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
     let header = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or_default());
     let is_own = match (header(FETCH_SITE), header(ORIGIN.as_str())) {
@@ -46,7 +47,7 @@ pub(crate) fn check_origin(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(Kind::Forbidden, detail))
 }
 
-/// The form that asks for the token.
+/// Returns the form that asks for the token.
 pub(crate) fn sign_in_form(visit: &Visit<'_>, is_wrong: bool) -> Markup {
     html! {
         h1 { "Sign in" }
@@ -66,7 +67,7 @@ pub(crate) fn has_token(visit: &Visit<'_>) -> bool {
     visit.app.control_token().is_some_and(|token| is_same_secret(given, token))
 }
 
-/// Keeps the token as a cookie.
+/// Stores the token as a cookie.
 pub(crate) fn sign_in(visit: &Visit<'_>) -> Response<Body> {
     let value = visit.app.control_token().map(cookie_value).unwrap_or_default();
     with_cookie(visit, &value, COOKIE_SECONDS)
@@ -88,7 +89,8 @@ fn with_cookie(visit: &Visit<'_>, value: &str, seconds: u32) -> Response<Body> {
     response
 }
 
-/// The name of the cookie. Servers on several ports of one machine share its cookies, so each has a name of its own.
+/// Returns the name of the cookie. Servers on several ports of one machine share its cookies, so each has a
+/// name of its own.
 fn cookie_name(app: &App) -> String {
     let hash = blake3::hash(app.public_url().as_bytes()).to_hex();
     format!("diorama_console_{}", &hash[..8])

@@ -1,4 +1,4 @@
-//! Responses to a browser, and the headers that bound what a page may do.
+//! Owns the responses to a browser, and the headers that bound a page's permissions.
 
 use axum::body::Body;
 use axum::http::header::{
@@ -9,31 +9,31 @@ use axum::http::{Response, StatusCode};
 use diorama_sessions::{After, Problem};
 use maud::Markup;
 
-/// The sources that a page may use: this server alone. Text that came through unescaped could still run nothing.
+/// Sources that a page may use: this server alone. Unescaped text in a page could therefore run no script.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// The answer to a request for a page, or the problem in its place.
+/// Reply to a request for a page, or the problem in its place.
 pub(crate) type Answer = Result<Reply, Problem>;
 
-/// An answer to a browser.
+/// Reply to a browser.
 pub(crate) enum Reply {
     /// A page.
     Page(Page),
-    /// Another page is to be asked for, after these steps.
+    /// A redirect to another page, sent after these steps.
     Redirect(String, After),
 }
 
-/// A page without its frame.
+/// Page without its frame.
 pub(crate) struct Page {
     pub(crate) title: String,
     pub(crate) section: Section,
     pub(crate) body: Markup,
-    /// The steps before it leaves.
+    /// Steps before the page is sent.
     pub(crate) after: After,
 }
 
-/// The part of the console that a page belongs to.
+/// Section of the console to which a page belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Worlds,
@@ -49,13 +49,13 @@ impl Page {
         Self::after(section, title, body, After::default())
     }
 
-    /// Returns a page that leaves after these steps.
+    /// Returns a page that is sent after these steps.
     pub(crate) fn after(section: Section, title: impl Into<String>, body: Markup, after: After) -> Reply {
         Reply::Page(Self { title: title.into(), section, body, after })
     }
 }
 
-/// A response with the text of a page.
+/// Makes a response with the text of a page.
 pub(crate) fn html(status: u16, text: String) -> Response<Body> {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -64,7 +64,8 @@ pub(crate) fn html(status: u16, text: String) -> Response<Body> {
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
-        // Addresses hold the ids of sessions, which are keys to them. `no-referrer` would take `Origin` from forms, too.
+        // Addresses hold the ids of sessions, which give access to them. `no-referrer` would also remove
+        // `Origin` from forms.
         (REFERRER_POLICY, "same-origin"),
         (CACHE_CONTROL, "no-store"),
     ];
@@ -74,7 +75,7 @@ pub(crate) fn html(status: u16, text: String) -> Response<Body> {
     response
 }
 
-/// A response that has a browser ask for another page.
+/// Makes a response that redirects a browser to another page.
 pub(crate) fn redirect(to: &str, after: After) -> Response<Body> {
     let mut response = html(StatusCode::SEE_OTHER.as_u16(), String::new());
     if let Ok(to) = HeaderValue::from_str(to) {
@@ -83,7 +84,7 @@ pub(crate) fn redirect(to: &str, after: After) -> Response<Body> {
     wait(response, after)
 }
 
-/// A response that leaves after these steps, which the transport takes.
+/// Returns the response, with steps for which the transport waits before it sends it.
 pub(crate) fn wait(mut response: Response<Body>, after: After) -> Response<Body> {
     if !after.is_done() {
         response.extensions_mut().insert(after);

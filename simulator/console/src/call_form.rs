@@ -1,4 +1,4 @@
-//! One API: its documentation, and a form that calls it in a session.
+//! Owns the page of an API: its documentation, and a form that calls it in a session.
 
 use std::sync::Arc;
 
@@ -16,17 +16,17 @@ use crate::pieces::{cell, crumbs, json_block, prose, short, short_id, status_cla
 use crate::visit::Visit;
 use crate::worlds_page::find_world;
 
-/// A scratch session ends after this time without a request.
+/// Seconds without a request after which a scratch session ends.
 const SCRATCH_SECONDS: u64 = 3_600;
-/// The prefix of the names of the form's arguments.
+/// Prefix of the form fields for arguments.
 const ARGUMENT: &str = "argument:";
-/// Keys of records that the form proposes.
+/// Maximum number of record keys that the form proposes.
 const MAX_PROPOSALS: usize = 20;
 
-/// The outcome of a call.
+/// Outcome of a call.
 struct Outcome {
     session: String,
-    /// The position of the call in the session's log, from 0.
+    /// Position of the call in the session's log, from 0.
     position: usize,
     entry: Arc<LogEntry>,
     lost: bool,
@@ -122,7 +122,7 @@ fn page(visit: &Visit<'_>, world: &str, name: &str, outcome: Option<&Outcome>, a
     Ok(Page::after(Section::Worlds, name, body, after))
 }
 
-/// The place of the outcome beside the form, with the session that the next call goes to.
+/// Returns the outcome beside the form, with the session for the next call.
 fn result(visit: &Visit<'_>, world: &World, session: Option<&str>, outcome: Option<&Outcome>) -> Markup {
     html! {
         section #outcome aria-live="polite" aria-label="Outcome" {
@@ -197,7 +197,7 @@ fn choice<'w>(name: &str, given: &str, words: impl Iterator<Item = &'w str>) -> 
     }
 }
 
-/// The arguments that the form holds. Empty ones are left out.
+/// Returns the arguments in the form, without empty ones.
 fn arguments(visit: &Visit<'_>, api: &Api) -> Map<String, Json> {
     let given = api.parameters.iter().filter_map(|parameter| {
         let text = visit.form.get(&format!("{ARGUMENT}{}", parameter.name))?;
@@ -206,7 +206,8 @@ fn arguments(visit: &Visit<'_>, api: &Api) -> Map<String, Json> {
     given.collect()
 }
 
-/// Text as a value of a type. What is no JSON is sent as text: the world says what it expected.
+/// Parses a text as a value of a type. Invalid JSON is sent as text, so that the world names the expected
+/// type.
 fn argument(schema: &Schema, text: &str) -> Json {
     match schema.kind {
         Type::String | Type::Enum(_) | Type::Date | Type::Time | Type::DateTime => json!(text),

@@ -1,4 +1,4 @@
-//! Changes of records, with the fields before and after.
+//! Owns the display of changed records, with the fields before and after.
 
 use diorama_engine::RecordChange;
 use diorama_seeds::model::{Record, World};
@@ -7,10 +7,10 @@ use maud::{Markup, html};
 
 use crate::pieces::{cell, field};
 
-/// Changes that one list shows.
+/// Maximum number of changes in a list.
 const MAX_CHANGES: usize = 100;
 
-/// The kind of a change, which is also the class that marks it.
+/// Returns the kind of a change, which is also its CSS class.
 pub(crate) const fn kind(change: &RecordChange) -> &'static str {
     match (&change.before, &change.after) {
         (None, _) => "created",
@@ -19,17 +19,17 @@ pub(crate) const fn kind(change: &RecordChange) -> &'static str {
     }
 }
 
-/// The names of the two sides of a change.
+/// Names of the two sides of a change.
 #[derive(Clone, Copy)]
 pub(crate) struct Sides {
     pub(crate) first: &'static str,
     pub(crate) second: &'static str,
 }
 
-/// The sides of a change in time.
+/// Sides of a change in time.
 pub(crate) const IN_TIME: Sides = Sides { first: "Before", second: "After" };
 
-/// Changes, field by field.
+/// Renders changes, field by field.
 pub(crate) fn list(world: &World, changes: &[RecordChange], sides: Sides) -> Markup {
     html! {
         @for change in changes.iter().take(MAX_CHANGES) { (one(world, change, sides)) }

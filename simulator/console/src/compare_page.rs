@@ -1,4 +1,5 @@
-//! Two sessions side by side: the first call at which they part, and the difference of their records.
+//! Owns the page of two sessions side by side: the first call that differs, and the difference of their
+//! records.
 
 use std::sync::Arc;
 
@@ -14,17 +15,17 @@ use crate::pieces::{crumbs, json_block, short, short_id, status_class};
 use crate::session_page::slot;
 use crate::visit::Visit;
 
-/// Calls that are compared.
+/// Maximum number of compared calls.
 const MAX_CALLS: usize = 1_000;
-/// Calls that are shown before the first difference.
+/// Number of calls shown before the first difference.
 const CALLS_BEFORE: usize = 3;
-/// Calls that are shown in all.
+/// Maximum number of calls shown.
 const CALLS_SHOWN: usize = 30;
 
-/// The sides of a difference.
+/// Sides of a difference.
 const BESIDE: Sides = Sides { first: "Left", second: "Right" };
 
-/// One of the two.
+/// One of the two sessions.
 struct Side {
     id: String,
     world: Arc<Ready>,
@@ -95,7 +96,7 @@ fn side(visit: &Visit<'_>, id: &str) -> Result<Side, Problem> {
     Ok(Side { id: id.to_owned(), world: Arc::clone(&live.world), session: live.session.fork(), log })
 }
 
-/// Returns true if two calls asked the same and were answered the same.
+/// Returns true if two calls and their replies are equal.
 fn are_alike(left: Option<&Arc<LogEntry>>, right: Option<&Arc<LogEntry>>) -> bool {
     left.zip(right).is_some_and(|(left, right)| left.call == right.call && left.reply == right.reply)
 }

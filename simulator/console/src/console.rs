@@ -1,9 +1,9 @@
-//! The dataset and the runs that a console shows beside the worlds and sessions of its server.
+//! Owns the dataset and the runs that a console shows beside the worlds and sessions of its server.
 
 use crate::rows::Rows;
 use crate::runs::Runs;
 
-/// The pages of a server.
+/// Pages of a server.
 #[derive(Default)]
 pub struct Console {
     rows: Option<Box<dyn Rows>>,
@@ -11,13 +11,13 @@ pub struct Console {
 }
 
 impl Console {
-    /// Shows the rows of a dataset, too.
+    /// Adds the rows of a dataset.
     #[must_use]
     pub fn with_rows(self, rows: Box<dyn Rows>) -> Self {
         Self { rows: Some(rows), ..self }
     }
 
-    /// Shows stored runs, too.
+    /// Adds stored runs.
     #[must_use]
     pub fn with_runs(self, runs: Box<dyn Runs>) -> Self {
         Self { runs: Some(runs), ..self }

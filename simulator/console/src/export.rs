@@ -1,4 +1,4 @@
-//! Stored runs as files that open without a server.
+//! Owns the export of stored runs as files that open without a server.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -15,16 +15,17 @@ use crate::links::{Address, Links};
 use crate::routes::show;
 use crate::visit::{Pairs, Visit};
 
-/// Pages that are written, at most.
+/// Maximum number of written pages.
 const MAX_PAGES: usize = 1_000_000;
 
-/// The first page.
+/// Address of the first page.
 pub(crate) const FIRST_PAGE: &str = "runs";
 
-/// Writes the pages of runs as files, those that the first links to and so on. `write` gets the name and the text of each.
+/// Writes the pages of runs as files: the first one, and all pages that a chain of links reaches. `write`
+/// gets the name and the text of each.
 ///
 /// # Errors
-/// When a page cannot be made, or `write` fails.
+/// Returns an error if a page cannot be made, or if `write` fails.
 pub(crate) fn write_runs(
     console: &Console,
     app: &App,

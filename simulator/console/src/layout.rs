@@ -1,4 +1,4 @@
-//! The frame of a page: head, links to the sections, foot.
+//! Owns the frame of a page: head, links to the sections, foot.
 
 use maud::{DOCTYPE, Markup, html};
 
@@ -7,16 +7,16 @@ use crate::assets::{Asset, HTMX, ICON, STYLE};
 use crate::links::Links;
 use crate::visit::Visit;
 
-/// Settings of htmx: no inline style, no evaluated code, no request elsewhere, no copies of pages in the browser's storage. A problem takes the
-/// place of the whole page.
+/// Settings of htmx: no inline style, no evaluated code, no request to other servers, no copies of pages in
+/// the browser's storage. A problem replaces the whole page.
 const HTMX_CONFIG: &str = r##"{"includeIndicatorStyles":false,"allowEval":false,"selfRequestsOnly":true,"historyCacheSize":0,
     "responseHandling":[{"code":"[23]..","swap":true},
     {"code":"...","swap":true,"error":true,"target":"#main","select":"#main","swapOverride":"outerHTML"}]}"##;
 
-/// The sources that a page in a file may use.
+/// Sources that a page in a file may use.
 const FILE_POLICY: &str = "default-src 'none'; style-src 'self' file:; base-uri 'none'; form-action 'none'";
 
-/// The whole text of a page.
+/// Renders the whole text of a page.
 pub(crate) fn frame(visit: &Visit<'_>, page: &Page, signed_in: bool) -> Markup {
     let links = &visit.links;
     html! {

@@ -1,7 +1,7 @@
-//! Pages for a browser: worlds, sessions, the rows of a dataset and the episodes of a run.
+//! Owns the pages for a browser: worlds, sessions, the rows of a dataset and the episodes of a run.
 //!
-//! Owns how things look. It holds no logic of its own: sessions answer through the types that the HTTP API calls, datasets and
-//! runs through the traits [`Rows`] and [`Runs`]. All text that is shown was written by others and is escaped.
+//! It has the presentation alone. Sessions answer through the types of the HTTP API, datasets and runs
+//! through the traits [`Rows`] and [`Runs`]. The shown texts come from others and are escaped.
 
 mod access;
 mod answer;
@@ -43,11 +43,11 @@ impl Pages for Console {
 }
 
 impl Console {
-    /// Writes the pages of the runs as files that open without a server, beginning with `index.html`. `write` gets the name and the text of
-    /// each. Returns how many pages there are.
+    /// Writes the pages of the runs as files that open without a server, beginning with `index.html`. `write`
+    /// gets the name and the text of each. Returns the number of pages.
     ///
     /// # Errors
-    /// When a page cannot be made, or `write` fails.
+    /// Returns an error if a page cannot be made, or if `write` fails.
     pub fn write_runs(
         &self,
         app: &App,

@@ -1,21 +1,21 @@
-//! Addresses of pages: of a server, or of files that stand beside each other.
+//! Owns the addresses of pages: on a server, or in files of one folder.
 
 use std::cell::RefCell;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// Characters that stand for themselves in a segment of a path and in a query string.
+/// Characters that need no escape in a segment of a path and in a query string.
 const PLAIN: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// Addresses of pages.
 pub(crate) enum Links {
-    /// Below the address of the first page of a server.
+    /// Addresses below that of the first page of a server.
     Served(String),
-    /// Names of files. Those that were asked for are noted, so that they are written, too.
+    /// Names of files. The cell records the requested addresses, so that their pages are written as well.
     Files(RefCell<Vec<Address>>),
 }
 
-/// The path and the query string of a page.
+/// Path and query string of a page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Address {
     pub(crate) segments: Vec<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Address {
 }
 
 impl Links {
-    /// The address of the first page.
+    /// Returns the address of the first page.
     pub(crate) fn root(&self) -> String {
         self.page(&[])
     }
@@ -33,12 +33,12 @@ impl Links {
         matches!(self, Self::Files(_))
     }
 
-    /// The address of the page that these segments name.
+    /// Returns the address of the page at a path.
     pub(crate) fn page(&self, segments: &[&str]) -> String {
         self.query(segments, &[])
     }
 
-    /// The address of the page that these segments name, with a query string.
+    /// Returns the address of the page at a path with a query string.
     pub(crate) fn query(&self, segments: &[&str], pairs: &[(&str, &str)]) -> String {
         match self {
             Self::Served(root) => server_address(root, segments, pairs),
@@ -61,7 +61,8 @@ impl Address {
         }
     }
 
-    /// The name of its file. Text that others wrote is hashed: it names no file.
+    /// Returns the name of its file. A segment or value that is not short and plain is hashed, because others
+    /// may have written it.
     pub(crate) fn file(&self) -> String {
         let mut name = self.segments.iter().map(|segment| word(segment)).collect::<Vec<_>>().join("-");
         for (own, value) in &self.pairs {
@@ -71,7 +72,7 @@ impl Address {
     }
 }
 
-/// A text as a part of a file's name.
+/// Returns a text as a part of a file's name, hashed unless it is short and plain.
 fn word(text: &str) -> String {
     let is_plain =
         text.len() <= 32 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());

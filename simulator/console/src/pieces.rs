@@ -1,4 +1,5 @@
-//! Pieces of pages: values, records as tables, links between the pages of a list. Each shows a bounded part of what it is given.
+//! Owns the pieces of pages: values, tables of records, links between the pages of a list. Each shows a
+//! bounded part of its input.
 
 use std::borrow::Cow;
 
@@ -9,27 +10,27 @@ use serde_json::Value as Json;
 
 use crate::links::Links;
 
-/// Characters of one value in a table.
+/// Maximum length of a value in a table, in characters.
 const MAX_CELL_CHARS: usize = 240;
-/// Characters of a value that stands alone.
+/// Maximum length of a value in a block of its own, in characters.
 const MAX_BLOCK_CHARS: usize = 20_000;
 
-/// JSON over several lines.
+/// Renders JSON over several lines.
 pub(crate) fn json_block(label: &str, json: &Json) -> Markup {
     text_block(label, &serde_json::to_string_pretty(json).unwrap_or_default())
 }
 
-/// A text of several lines as it is.
+/// Renders a text in a block that keeps its spaces and line breaks.
 pub(crate) fn text_block(label: &str, text: &str) -> Markup {
     let (shown, left) = shorten(text, MAX_BLOCK_CHARS);
     html! {
-        // The keyboard can scroll it.
+        // The attribute lets the keyboard scroll the block.
         pre tabindex="0" role="region" aria-label=(label) { code { bdi { (shown) } } }
         @if left > 0 { p.hint { (left) " more characters are left out here; the HTTP API has them." } }
     }
 }
 
-/// A text of a person or a model: its lines are kept.
+/// Renders a text of a person or a model with its line breaks.
 pub(crate) fn prose(text: &str) -> Markup {
     let (shown, left) = shorten(text, MAX_BLOCK_CHARS);
     html! {
@@ -38,7 +39,7 @@ pub(crate) fn prose(text: &str) -> Markup {
     }
 }
 
-/// A value in a table.
+/// Renders a value in a table.
 pub(crate) fn cell(value: &Json) -> Markup {
     let text = match value {
         Json::Null => return html! { span.none { "null" } },
@@ -48,13 +49,13 @@ pub(crate) fn cell(value: &Json) -> Markup {
     short(&text)
 }
 
-/// A text in a table.
+/// Renders a text in a table.
 pub(crate) fn short(text: &str) -> Markup {
     let (shown, left) = shorten(text, MAX_CELL_CHARS);
     html! { bdi { (shown) } @if left > 0 { span.none { " … " (left) " more" } } }
 }
 
-/// The beginning of a text, and how many characters are left out.
+/// Returns the beginning of a text, and the number of omitted characters.
 fn shorten(text: &str, most: usize) -> (Cow<'_, str>, usize) {
     match text.char_indices().nth(most) {
         Some((end, _)) => (visible(&text[..end]), text[end..].chars().count()),
@@ -62,7 +63,7 @@ fn shorten(text: &str, most: usize) -> (Cow<'_, str>, usize) {
     }
 }
 
-/// A text whose characters that turn the writing direction around are spelt out as JSON escapes: `\u202e`.
+/// Replaces characters that change the writing direction by their JSON escapes: `\u202e`.
 fn visible(text: &str) -> Cow<'_, str> {
     let turns = |found: char| matches!(found, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if !text.contains(turns) {
@@ -75,7 +76,7 @@ fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(spelt)
 }
 
-/// A value of a field; nothing where it is absent.
+/// Renders the value of a field. An absent value has a word of its own.
 pub(crate) fn field(value: &Value, zone: &Zone) -> Markup {
     match value {
         Value::Absent => html! { span.none { "absent" } },
@@ -83,10 +84,10 @@ pub(crate) fn field(value: &Value, zone: &Zone) -> Markup {
     }
 }
 
-/// The class of a row of a table of records, and a word for it.
+/// CSS class of a row in a table of records, and a word for it.
 pub(crate) type Mark = Option<(&'static str, &'static str)>;
 
-/// Records as a table, each with its mark.
+/// Renders records as a table, each with its mark.
 pub(crate) fn records<'r>(
     resource: &Resource,
     zone: &Zone,
@@ -118,7 +119,7 @@ pub(crate) fn records<'r>(
     }
 }
 
-/// A page of a list.
+/// Page of a list.
 #[derive(Clone, Copy)]
 pub(crate) struct Range {
     pub(crate) offset: usize,
@@ -126,7 +127,8 @@ pub(crate) struct Range {
     pub(crate) total: usize,
 }
 
-/// Says which part of a list is shown, with links to the pages beside it. `pairs` are the other parts of the query string.
+/// Renders the range of a list page, with links to the pages before and after it. `pairs` are the other
+/// members of the query string.
 pub(crate) fn pager(links: &Links, segments: &[&str], pairs: &[(&str, &str)], range: Range) -> Markup {
     let Range { offset, limit, total } = range;
     if total <= limit && offset == 0 {
@@ -147,7 +149,7 @@ pub(crate) fn pager(links: &Links, segments: &[&str], pairs: &[(&str, &str)], ra
     }
 }
 
-/// Links to the pages above this one.
+/// Renders links to the pages above this one.
 pub(crate) fn crumbs(above: &[(String, &str)]) -> Markup {
     html! {
         nav.crumbs aria-label="Pages above this one" {
@@ -156,12 +158,12 @@ pub(crate) fn crumbs(above: &[(String, &str)]) -> Markup {
     }
 }
 
-/// A session's id as far as a page shows it in running text.
+/// Returns the start of a session's id, for running text.
 pub(crate) fn short_id(id: &str) -> &str {
     id.char_indices().nth(8).map_or(id, |(end, _)| &id[..end])
 }
 
-/// The class of a badge by the status of a reply.
+/// Returns the CSS class of a badge for the status of a reply.
 pub(crate) const fn status_class(status: u16) -> &'static str {
     match status {
         200..=299 => "good",

@@ -1,4 +1,4 @@
-//! Which page answers a request.
+//! Owns the choice of the page for a request.
 
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response};
@@ -16,7 +16,7 @@ use crate::{
     worlds_page,
 };
 
-/// Answers a request: a page, the form that asks for the token, or a problem as a page.
+/// Answers a request with a page, the form that asks for the token, or a problem as a page.
 pub(crate) fn answer(console: &Console, app: &App, request: &Request<Bytes>) -> Response<Body> {
     let visit = Visit::new(console, app, request);
     let path: Vec<&str> = visit.path.iter().map(String::as_str).collect();

@@ -1,37 +1,38 @@
-//! The rows of a dataset, as the console reads them.
+//! Owns the rows of a dataset in the form that the console reads.
 
 use crate::turns::Turn;
 
-/// The rows of a dataset. The package that knows its files implements it.
+/// Rows of a dataset. The package that reads its files implements it.
 pub trait Rows: Send + Sync {
-    /// The dataset as a whole.
+    /// Returns the summary of the dataset.
     fn summary(&self) -> DatasetSummary;
 
-    /// The rows that a filter takes, in their order: how many, and those from `offset` on, at most `limit`.
+    /// Returns the number of rows that match a filter, and at most `limit` of them from `offset` on, in
+    /// order.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// Returns an error if the rows cannot be read.
     fn find(&self, filter: &RowFilter<'_>, offset: usize, limit: usize) -> Result<RowPage, ReadError>;
 
-    /// A row by its id; none where there is no such row.
+    /// Returns a row by its id, or none if the id is unknown.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the row cannot be read.
     fn row(&self, id: &str) -> Result<Option<Row>, ReadError>;
 }
 
-/// Why rows or episodes cannot be read.
+/// Reason for which rows or episodes cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError(pub String);
 
-/// A dataset as a whole.
+/// Summary of a dataset.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatasetSummary {
-    /// Where it is.
+    /// Location of the dataset.
     pub name: String,
-    /// The number of rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Counts that tell its size: calls, turns, skeletons.
+    /// Counts for its size: calls, turns, skeletons.
     pub sizes: Vec<Count>,
     /// Rows by split.
     pub splits: Vec<Count>,
@@ -41,70 +42,70 @@ pub struct DatasetSummary {
     pub domains: Vec<Count>,
     /// Rows by tag.
     pub tags: Vec<Count>,
-    /// Attempts that were made.
+    /// Number of attempts.
     pub proposed: u64,
-    /// Attempts that were dropped, by step and reason.
+    /// Dropped attempts, by step and reason.
     pub dropped: Vec<(String, Vec<Count>)>,
 }
 
-/// A name and how many have it.
+/// Count of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The name.
+    /// The name itself.
     pub name: String,
-    /// The number of rows with this name.
+    /// Number of rows or other items with this name.
     pub count: u64,
 }
 
-/// A filter of rows. A member that is none takes all rows.
+/// Filter of rows. A member that is none matches all rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowFilter<'a> {
-    /// The split.
+    /// Split of the row.
     pub split: Option<&'a str>,
-    /// The ability.
+    /// Ability of the row.
     pub ability: Option<&'a str>,
     /// A domain that the row calls.
     pub domain: Option<&'a str>,
     /// A tag of the row.
     pub tag: Option<&'a str>,
-    /// Words that all stand in the row's id or in its messages.
+    /// Words that must all occur in the row's id or in its messages.
     pub text: Option<&'a str>,
 }
 
-/// A part of the rows that a filter takes.
+/// Page of the rows that match a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowPage {
-    /// The number of rows that the filter takes, on all pages.
+    /// Number of matching rows on all pages.
     pub total: usize,
-    /// The rows of this page.
+    /// Rows of this page.
     pub rows: Vec<RowSummary>,
 }
 
-/// A row in a list.
+/// Row in a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowSummary {
-    /// Its id.
+    /// Id of the row.
     pub id: String,
-    /// Its split.
+    /// Split of the row.
     pub split: &'static str,
-    /// Its ability.
+    /// Ability of the row.
     pub ability: &'static str,
-    /// The domains that it calls.
+    /// Domains that the row calls.
     pub domains: Vec<String>,
-    /// Its tags.
+    /// Tags of the row.
     pub tags: Vec<String>,
-    /// The user's first words.
+    /// First message of the user.
     pub opening: String,
 }
 
-/// A row as a conversation.
+/// Row as a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Its line in the list.
+    /// Summary of the row in the list.
     pub summary: RowSummary,
-    /// Short facts about it, by name: world, licence, depth.
+    /// Short facts by name: world, licence, depth.
     pub facts: Vec<(String, String)>,
-    /// The conversation.
+    /// Turns of the conversation.
     pub turns: Vec<Turn>,
     /// JSON texts of the row, by name: checks, gates, tools.
     pub documents: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! The rows of a dataset: a list with filters, the dataset as a whole, and one row as a conversation.
+//! Owns the pages of a dataset: a list of rows with filters, the summary, and one row as a conversation.
 
 use diorama_sessions::{Kind, Problem, quoted};
 use maud::{Markup, html};
@@ -10,10 +10,10 @@ use crate::rows::{Count, DatasetSummary, ReadError, RowFilter, RowSummary, Rows}
 use crate::turns::conversation;
 use crate::visit::Visit;
 
-/// Rows on a page.
+/// Number of rows on a page.
 const ROWS_PER_PAGE: usize = 50;
 
-/// The names of the filters in the query string.
+/// Names of the filters in the query string.
 const FILTERS: [&str; 5] = ["split", "ability", "domain", "tag", "text"];
 
 fn rows<'a>(visit: &Visit<'a>) -> Result<&'a dyn Rows, Problem> {
@@ -22,12 +22,12 @@ fn rows<'a>(visit: &Visit<'a>) -> Result<&'a dyn Rows, Problem> {
     visit.console.rows().ok_or_else(none)
 }
 
-/// A dataset or a run that cannot be read.
+/// Returns the problem of an unreadable dataset or run.
 pub(crate) fn unreadable(ReadError(why): ReadError) -> Problem {
     Problem::new(Kind::Failed, why)
 }
 
-/// Lists the rows that the filters take.
+/// Lists the rows that match the filters.
 pub(crate) fn list(visit: &Visit<'_>) -> Answer {
     let rows = rows(visit)?;
     let given = |name: &str| visit.query.get(name);
@@ -97,7 +97,7 @@ fn table(visit: &Visit<'_>, rows: &[RowSummary]) -> Markup {
     }
 }
 
-/// Shows the dataset as a whole: its counts and its funnel.
+/// Shows the summary of the dataset: its counts and its funnel.
 pub(crate) fn dataset(visit: &Visit<'_>) -> Answer {
     let summary = rows(visit)?.summary();
     let by = |name: &str, counts: &[Count]| {

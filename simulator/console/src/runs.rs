@@ -1,117 +1,118 @@
-//! The episodes of stored runs, as the console reads them.
+//! Owns the episodes of stored runs in the form that the console reads.
 
 use serde_json::Value as Json;
 
 use crate::rows::{Count, ReadError};
 use crate::turns::Turn;
 
-/// Stored runs of agents. The package that knows their files implements it.
+/// Stored runs of agents. The package that reads their files implements it.
 pub trait Runs: Send + Sync {
-    /// The runs in order. A run is asked for by its position.
+    /// Returns the runs in order. The position of a run identifies it.
     fn list(&self) -> &[RunSummary];
 
-    /// The episodes of a run that a filter takes, in their order: how many, and those from `offset` on, at most `limit`.
+    /// Returns the number of a run's episodes that match a filter, and at most `limit` of them from `offset`
+    /// on, in order.
     fn find(&self, run: usize, filter: &EpisodeFilter<'_>, offset: usize, limit: usize) -> EpisodePage;
 
-    /// The episode at a position of a run; none where there is no such episode.
+    /// Returns the episode at a position of a run, or none if there is no such episode.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the episode cannot be read.
     fn episode(&self, run: usize, position: usize) -> Result<Option<Episode>, ReadError>;
 }
 
-/// A run as a whole.
+/// Summary of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSummary {
-    /// Where it is.
+    /// Location of the run.
     pub name: String,
-    /// The agent, and its model where it has one.
+    /// Name of the agent, with its model if it has one.
     pub agent: String,
-    /// Success over all episodes that count.
+    /// Success over all counted episodes.
     pub success: ShareInterval,
     /// Success by heading (`Domain`, `Ability`) and name.
     pub shares: Vec<(String, Vec<(String, ShareInterval)>)>,
-    /// Failed episodes by where they went wrong first.
+    /// Failed episodes by their first cause.
     pub failures: Vec<Count>,
     /// Episodes by class of error.
     pub errors: Vec<Count>,
-    /// Short facts about it, by name: seed, trials, grader.
+    /// Short facts by name: seed, trials, grader.
     pub facts: Vec<(String, String)>,
 }
 
-/// A share with its interval at 95 %; all from 0 to 1.
+/// Share with its 95 % interval, all in `0..=1`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ShareInterval {
-    /// Episodes that were solved.
+    /// Number of solved episodes.
     pub solved: u64,
-    /// Episodes in all.
+    /// Number of all episodes.
     pub of: u64,
-    /// The share.
+    /// Value of the share.
     pub share: f64,
-    /// The lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// The upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
-/// A filter of episodes. A member that is none takes all episodes.
+/// Filter of episodes. A member that is none matches all episodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeFilter<'a> {
     /// True for solved episodes, false for failed ones.
     pub success: Option<bool>,
-    /// The step at which the episode failed.
+    /// First cause of the failure.
     pub failure: Option<&'a str>,
-    /// A class of error that the episode has.
+    /// A class of the episode's errors.
     pub error: Option<&'a str>,
     /// A domain that the task calls.
     pub domain: Option<&'a str>,
 }
 
-/// A part of the episodes that a filter takes.
+/// Page of the episodes that match a filter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodePage {
-    /// The number of episodes that the filter takes, on all pages.
+    /// Number of matching episodes on all pages.
     pub total: usize,
-    /// The episodes of this page.
+    /// Episodes of this page.
     pub episodes: Vec<EpisodeSummary>,
 }
 
-/// An episode in a list.
+/// Episode in a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EpisodeSummary {
-    /// Its position in the run.
+    /// Position of the episode in the run.
     pub position: usize,
-    /// The task.
+    /// Id of the task.
     pub task: String,
-    /// The trial, from 0.
+    /// Number of the trial, from 0.
     pub trial: u32,
-    /// True if faults were switched on.
+    /// True if the run injected faults.
     pub is_faulty: bool,
-    /// True if it was solved.
+    /// True if the agent solved the task.
     pub success: bool,
-    /// True if it failed and the agent had no fair chance, or if it came to no end.
+    /// True if the episode is unfinished, or if the agent is not to blame for its failure.
     pub excluded: bool,
-    /// Where it went wrong first.
+    /// First cause of the failure.
     pub failure: Option<String>,
-    /// Classes of its errors.
+    /// Classes of the errors.
     pub errors: Vec<String>,
-    /// The domains of its task, where the dataset is known.
+    /// Domains of the task, if the dataset is known.
     pub domains: Vec<String>,
-    /// The number of calls.
+    /// Number of calls.
     pub calls: u64,
-    /// Tokens of the model.
+    /// Tokens of the model, sent and received.
     pub tokens: u64,
 }
 
-/// An episode with its verdict, and the reference beside it.
+/// Episode with its verdict, and the reference beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
-    /// Its line in the list.
+    /// Summary of the episode in the list.
     pub summary: EpisodeSummary,
-    /// The verdict, as the admin API writes it.
+    /// Grade in the form of the admin API.
     pub grade: Json,
-    /// The agent's steps.
+    /// Steps of the agent.
     pub turns: Vec<Turn>,
-    /// The reference conversation, where the dataset is known.
+    /// Reference conversation, if the dataset is known.
     pub reference: Option<Vec<Turn>>,
 }

@@ -1,4 +1,5 @@
-//! Stored runs: success with intervals, failures, and one episode with the reference beside it.
+//! Owns the pages of stored runs: success with intervals, failures, and one episode with the reference beside
+//! it.
 
 use diorama_sessions::{Kind, Problem, quoted};
 use maud::{Markup, html};
@@ -12,9 +13,9 @@ use crate::turns::conversation;
 use crate::verdicts::verdicts;
 use crate::visit::Visit;
 
-/// Episodes on a page.
+/// Number of episodes on a page.
 const EPISODES_PER_PAGE: usize = 50;
-/// The width of the picture of an interval, in pixels.
+/// Width of the image of an interval, in pixels.
 const WIDTH: f64 = 220.0;
 
 fn runs<'a>(visit: &Visit<'a>) -> Result<&'a dyn Runs, Problem> {
@@ -22,7 +23,7 @@ fn runs<'a>(visit: &Visit<'a>) -> Result<&'a dyn Runs, Problem> {
     visit.console.runs().ok_or_else(none)
 }
 
-/// The run at the position that a path names.
+/// Returns the run at the position in a path.
 fn run<'a>(runs: &'a dyn Runs, position: &str) -> Result<(usize, &'a RunSummary), Problem> {
     let found =
         position.parse().ok().and_then(|position: usize| Some((position, runs.list().get(position)?)));
@@ -50,7 +51,7 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
     Ok(Page::reply(Section::Runs, "Runs", body))
 }
 
-/// Shows a run as a whole, with the episodes that the filters take.
+/// Shows the summary of a run, with the episodes that match the filters.
 pub(crate) fn one(visit: &Visit<'_>, position: &str) -> Answer {
     let runs = runs(visit)?;
     let (number, summary) = run(runs, position)?;
@@ -139,7 +140,7 @@ fn shares_table(
     }
 }
 
-/// A share with its interval, as a picture and in numbers.
+/// Renders a share with its interval, as an image and in numbers.
 fn interval(share: ShareInterval) -> Markup {
     let ShareInterval { share, low, high, .. } = share;
     let words = format!("{:.1} % [{:.1}, {:.1}]", 100.0 * share, 100.0 * low, 100.0 * high);

@@ -1,4 +1,4 @@
-//! One session: how to reach it, its log as a timeline, its grade, and what can be done with it.
+//! Owns the page of a session: its addresses, its log as a timeline, its grade, and the actions on it.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use crate::sessions_page::{clock, verdict};
 use crate::verdicts::verdicts;
 use crate::visit::Visit;
 
-/// Calls on a page of a timeline.
+/// Number of calls on a page of a timeline.
 const CALLS_PER_PAGE: usize = 50;
-/// Sessions that are proposed to stand beside one.
+/// Maximum number of sessions that the page proposes for a comparison.
 const MAX_PROPOSALS: usize = 20;
 
-/// The session of an id.
+/// Returns the session with an id.
 pub(crate) fn slot(visit: &Visit<'_>, id: &str) -> Result<Arc<Slot>, Problem> {
     visit.app.sessions().get(id)
 }
@@ -58,11 +58,11 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
     Ok(Page::reply(Section::Sessions, format!("Session {}", short_id(id)), body))
 }
 
-/// The calls of a page, with the messages between them.
+/// Renders the calls of a page, with the messages between them.
 fn timeline(visit: &Visit<'_>, live: &Live, offset: usize, entries: &[Arc<LogEntry>]) -> Markup {
     let said = live.said.exchanges();
     let is_last = offset + entries.len() == live.session.calls();
-    // A message stands before the call that came next.
+    // A message comes before the call that followed it.
     let before = |position: usize| said.iter().filter(move |exchange| exchange.calls == position);
     html! {
         @for (entry, position) in entries.iter().zip(offset..) {
@@ -90,7 +90,7 @@ fn show_exchange(exchange: &diorama_user::conversation::Exchange) -> Markup {
     }
 }
 
-/// A message with its speaker.
+/// Renders a message with its speaker.
 pub(crate) fn message(speaker: &str, text: &str) -> Markup {
     html! { div.said.(speaker) { p.speaker { (speaker) } (prose(text)) } }
 }
@@ -125,7 +125,7 @@ fn one_call(visit: &Visit<'_>, live: &Live, position: usize, entry: &LogEntry) -
     }
 }
 
-/// The changes of a call by kind.
+/// Returns the number of a call's changes by kind.
 fn counts(entry: &LogEntry) -> impl Iterator<Item = (&'static str, usize)> {
     let count = |kind| entry.changes.iter().filter(|change| changes::kind(change) == kind).count();
     let all = ["created", "updated", "deleted"].map(|kind| (kind, count(kind)));
@@ -159,7 +159,7 @@ fn actions(visit: &Visit<'_>, live: &Live) -> Markup {
     }
 }
 
-/// The ids of sessions of the same world, the newest first.
+/// Returns the ids of sessions of the same world, the newest first.
 fn others(visit: &Visit<'_>, live: &Live) -> Vec<String> {
     let all = visit.app.sessions().all();
     let others = all.iter().rev().filter(|slot| slot.world.hash == live.world.hash && slot.id() != live.id);
@@ -190,7 +190,7 @@ fn facts(visit: &Visit<'_>, live: &Live) -> Markup {
     }
 }
 
-/// A grade, with each component and what was wrong.
+/// Renders a grade with its components and errors.
 fn grade_table(grade: &GradeReply) -> Markup {
     html! {
         h2 { "Grade" }
@@ -209,7 +209,7 @@ fn message_form(visit: &Visit<'_>, id: &str) -> Markup {
     }
 }
 
-/// Makes a session that starts where this one is, or was.
+/// Makes a session from the current state of this one, or from an earlier one.
 pub(crate) fn fork(visit: &Visit<'_>, id: &str) -> Answer {
     let request = ForkRequest { n: None, at: visit.form.number("at")? };
     let slot = slot(visit, id)?;
@@ -218,7 +218,7 @@ pub(crate) fn fork(visit: &Visit<'_>, id: &str) -> Answer {
     Ok(Reply::Redirect(visit.links.page(&["sessions", made.id()]), after))
 }
 
-/// Puts a session back to its start.
+/// Resets a session to its start.
 pub(crate) fn reset(visit: &Visit<'_>, id: &str) -> Answer {
     let slot = slot(visit, id)?;
     let (live, after) = visit.app.sessions().reset(slot.lock())?;
@@ -239,7 +239,7 @@ pub(crate) fn grade(visit: &Visit<'_>, id: &str) -> Answer {
     Ok(Reply::Redirect(visit.links.page(&["sessions", id]), after))
 }
 
-/// Says something to the user of a task.
+/// Sends a message to the user of a task.
 pub(crate) fn say(visit: &Visit<'_>, id: &str) -> Answer {
     let slot = slot(visit, id)?;
     let said = visit.form.get("content").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The sessions of a server, and a form that makes one.
+//! Owns the page of a server's sessions, with a form that makes one.
 
 use diorama_seeds::value::{Instant, Zone};
 use diorama_sessions::{CreateRequest, Kind, Live, Problem};
@@ -8,12 +8,12 @@ use crate::answer::{Answer, Page, Reply, Section};
 use crate::pieces::{Range, pager, short, short_id};
 use crate::visit::Visit;
 
-/// Sessions on a page.
+/// Number of sessions on a page.
 const SESSIONS_PER_PAGE: usize = 50;
-/// Worlds that the form proposes.
+/// Maximum number of worlds that the form proposes.
 const MAX_PROPOSALS: usize = 200;
 
-/// Lists the sessions, those made last first.
+/// Lists the sessions, the newest first.
 pub(crate) fn list(visit: &Visit<'_>) -> Answer {
     let all = visit.app.sessions().all();
     let offset = visit.query.number("offset")?.unwrap_or(0);
@@ -44,7 +44,7 @@ pub(crate) fn list(visit: &Visit<'_>) -> Answer {
 fn row(visit: &Visit<'_>, live: &Live) -> Markup {
     html! {
         tr {
-            // The id lets the keyboard keep its place when the list is read again.
+            // The id preserves the keyboard focus when the list is refreshed.
             td { a id=(format!("session-{}", live.id)) href=(visit.links.page(&["sessions", &live.id])) { code { (short_id(&live.id)) } } }
             td { (short(&live.world.id)) }
             td { @if let Some(task) = &live.task { (short(&task.id)) } }
@@ -55,7 +55,7 @@ fn row(visit: &Visit<'_>, live: &Live) -> Markup {
     }
 }
 
-/// The result of an episode, where it has one.
+/// Renders the result of an episode that has one.
 pub(crate) fn verdict(live: &Live) -> Markup {
     html! {
         @if let Some(grade) = &live.grade {
@@ -64,7 +64,7 @@ pub(crate) fn verdict(live: &Live) -> Markup {
     }
 }
 
-/// A timestamp in the world's zone.
+/// Formats a timestamp in the world's zone.
 pub(crate) fn clock(instant: Instant, zone: &Zone) -> String {
     let mut text = String::new();
     zone.write_instant(instant, &mut text);

@@ -1,4 +1,4 @@
-//! The records of a session as they are, or as they were after a call, with what changed.
+//! Owns the page of a session's records, now or after an earlier call, with the changes.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ use crate::session_page::slot;
 use crate::visit::Visit;
 use crate::worlds_page::resource_id;
 
-/// Records on a page.
+/// Number of records on a page.
 const RECORDS_PER_PAGE: usize = 50;
 
-/// Shows the records of one resource after so many calls, and all changes up to there.
+/// Shows the records of one resource after a number of calls, and all changes up to then.
 pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
     let slot = slot(visit, id)?;
     let mut live = slot.enter()?;
@@ -71,7 +71,7 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
     Ok(Page::reply(Section::Sessions, format!("Records of {}", short_id(id)), body))
 }
 
-/// The form that chooses a call.
+/// Renders the form that chooses a call.
 fn slider(visit: &Visit<'_>, id: &str, resource: &str, at: usize, calls: usize) -> Markup {
     let address = visit.links.page(&["sessions", id, "state"]);
     html! {
@@ -85,7 +85,7 @@ fn slider(visit: &Visit<'_>, id: &str, resource: &str, at: usize, calls: usize) 
     }
 }
 
-/// Links to the resources, with how many of their records changed.
+/// Renders links to the resources, with the numbers of their changed records.
 fn tabs(visit: &Visit<'_>, live: &Live, id: &str, name: &str, at: &str, diff: &[RecordChange]) -> Markup {
     let world = live.world.world();
     let changed = |resource: &Resource| {
@@ -104,7 +104,7 @@ fn tabs(visit: &Visit<'_>, live: &Live, id: &str, name: &str, at: &str, diff: &[
     }
 }
 
-/// The marks of changed records, by key.
+/// Returns the marks of changed records, by key.
 fn marks(diff: &[RecordChange], resource: ResourceId) -> HashMap<&Value, Mark> {
     let own = diff.iter().filter(|change| change.resource == resource);
     own.map(|change| (&change.key, Some((changes::kind(change), changes::kind(change))))).collect()

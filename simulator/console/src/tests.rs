@@ -1,4 +1,5 @@
-//! Pages as a browser gets them: escaping, the headers that bound a page, the token, and changes from elsewhere.
+//! Owns the tests of pages as a browser gets them: escaping, the headers that bound a page, the token, and
+//! requests from other sites.
 
 use std::sync::Arc;
 
@@ -13,10 +14,10 @@ use crate::{
     RowFilter, RowPage, RowSummary, Rows, RunSummary, Runs, ShareInterval, Source as Origin, Speaker, Turn,
 };
 
-/// Text that would run, or turn what follows around, if it came through unescaped.
+/// Text that would run, or reverse the following text, if it were not escaped.
 const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}\"'&";
 
-/// A world whose every text is hostile.
+/// A world whose texts are all hostile.
 const WORLD: &str = r#"
 world: 1
 name: hostile
@@ -45,7 +46,7 @@ apis:
     behaviour: {patch: note}
 "#;
 
-/// One row whose every text is hostile.
+/// One row whose texts are all hostile.
 struct HostileRows;
 
 impl Rows for HostileRows {
@@ -73,7 +74,7 @@ impl Rows for HostileRows {
     }
 }
 
-/// One run whose every text is hostile.
+/// One run whose texts are all hostile.
 struct HostileRuns(Vec<RunSummary>);
 
 impl HostileRuns {
@@ -197,7 +198,7 @@ fn ask(app: &Arc<App>, line: &str, headers: &[(&str, &str)], body: &str) -> (u16
     (parts.status.as_u16(), parts.headers, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// The header that browsers send with a form of a page of this server.
+/// Header that browsers send with a form of a page of this server.
 const OWN: (&str, &str) = ("sec-fetch-site", "same-origin");
 
 fn change(app: &Arc<App>, path: &str, form: &str) -> String {
@@ -334,7 +335,7 @@ fn a_call_shows_its_reply_and_what_it_changed() {
     let (status, _, refused) =
         ask(&app, "POST /worlds/hostile/apis/SetNote", &[OWN], "argument:note_id=9&session=x");
     assert_eq!(status, 404, "{refused}");
-    // The records before and after the call, and a fork of before it.
+    // The requests show the records before and after the call, and fork the session before it.
     let state = |at: usize| ask(&app, &format!("GET /sessions/{id}/state?at={at}&resource=note"), &[], "").2;
     assert!(!state(0).contains("<bdi>new</bdi>") && state(1).contains("<bdi>new</bdi>"));
     let fork = change(&app, &format!("/sessions/{id}/fork"), "at=0");

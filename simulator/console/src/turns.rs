@@ -1,23 +1,24 @@
-//! A conversation as the console shows it: turns of a row or an episode, each argument and stated fact with its source.
+//! Owns the conversation in the form that the console shows: turns of a row or an episode, with the sources
+//! of arguments and facts.
 
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
 use crate::pieces::{cell, json_block, prose, short, status_class, text_block};
 
-/// Characters of a JSON text that is indented for people.
+/// Maximum length of a JSON text that is indented, in characters.
 const MAX_INDENTED_CHARS: usize = 200_000;
 
-/// One turn of a conversation.
+/// Turn of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Turn {
-    /// Words of somebody.
+    /// A message.
     Message {
-        /// The author.
+        /// Author of the message.
         speaker: Speaker,
-        /// The words.
+        /// Words of the message.
         text: String,
-        /// A remark on the message, such as that nothing is learnt from it.
+        /// Remark on the message, such as that it is no training target.
         remark: Option<String>,
     },
     /// A call and its reply.
@@ -26,58 +27,58 @@ pub enum Turn {
     Facts(Vec<Argument>),
     /// An event beside the conversation: a prompt, a refused action.
     Note {
-        /// A few words.
+        /// Title of a few words.
         title: String,
         /// The whole text.
         text: String,
     },
 }
 
-/// The author of a message.
+/// Author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Speaker {
-    /// The instructions.
+    /// The author of the system message.
     System,
-    /// The person.
+    /// The user.
     User,
-    /// The agent.
+    /// The agent under test.
     Assistant,
 }
 
-/// A call and its reply.
+/// Call with its reply.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CallTurn {
-    /// The API.
+    /// Name of the API.
     pub api: String,
-    /// The arguments.
+    /// Arguments with their sources.
     pub arguments: Vec<Argument>,
-    /// The status of the reply, where it is known.
+    /// Status of the reply, if it is known.
     pub status: Option<u16>,
-    /// The reply: JSON text, or another text.
+    /// Reply as JSON text, or as another text.
     pub reply: String,
-    /// A remark on the call, such as that it is an avoidable error.
+    /// Remark on the call, such as that it is an avoidable error.
     pub remark: Option<String>,
 }
 
-/// A named value with its source.
+/// Named value with its source.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// The name.
+    /// Name of the value.
     pub name: String,
-    /// The value; none where it stands for several.
+    /// The value, or none if several values have this source.
     pub value: Option<Json>,
-    /// Where it comes from, where that is known.
+    /// Source of the value, if it is known.
     pub source: Option<Source>,
 }
 
-/// Where a value comes from.
+/// Source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// A few words: `user, turn 2, verbatim`.
+    /// Description of a few words: `user, turn 2, verbatim`.
     pub origin: String,
-    /// The words or the value that it was taken from, where there are any.
+    /// Words or value from which it was taken, if there are any.
     pub quote: Option<String>,
-    /// The position of the turn that shows it.
+    /// Position of the turn that shows it.
     pub turn: Option<usize>,
 }
 
@@ -91,7 +92,8 @@ impl Speaker {
     }
 }
 
-/// A conversation as a list. `prefix` tells its anchors from those of another one on the page.
+/// Renders a conversation as a list. `prefix` distinguishes its anchors from those of another conversation on
+/// the page.
 pub(crate) fn conversation(prefix: &str, turns: &[Turn]) -> Markup {
     html! {
         ol.conversation {

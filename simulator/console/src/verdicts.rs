@@ -1,11 +1,11 @@
-//! The verdicts of a grade: by component and goal, and what was wrong.
+//! Owns the tables of a grade: verdicts by component and goal, and the errors.
 
 use maud::{Markup, html};
 use serde_json::Value as Json;
 
 use crate::pieces::short;
 
-/// The verdicts of a grade, as the admin API writes it: a table, with the errors below.
+/// Renders a grade in the form of the admin API: a table of verdicts, with the errors below.
 pub(crate) fn verdicts(grade: &Json) -> Markup {
     let list = |name: &str| grade.get(name).and_then(Json::as_array).map_or(&[][..], Vec::as_slice);
     let (goals, errors) = (list("goals"), list("errors"));
@@ -40,7 +40,7 @@ fn badge(verdict: &Json) -> Markup {
     html! { span.badge.(class) { (words(verdict)) } }
 }
 
-/// The name of a variant in words.
+/// Returns the name of a variant in words.
 fn words(name: &Json) -> String {
     name.as_str().unwrap_or_default().replace('_', " ")
 }

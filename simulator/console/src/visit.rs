@@ -1,4 +1,4 @@
-//! A request for a page, read.
+//! Owns the parsed request for a page.
 
 use std::str::FromStr;
 
@@ -11,17 +11,17 @@ use percent_encoding::percent_decode_str;
 use crate::console::Console;
 use crate::links::Links;
 
-/// Characters of a wrong value that a problem quotes.
+/// Maximum length of a quoted wrong value, in characters.
 const MAX_QUOTED_CHARS: usize = 60;
 
-/// A request for a page.
+/// Request for a page.
 pub(crate) struct Visit<'a> {
     pub(crate) app: &'a App,
     pub(crate) console: &'a Console,
     pub(crate) links: Links,
     pub(crate) method: &'a Method,
     pub(crate) headers: &'a HeaderMap,
-    /// The segments of the path below the first page.
+    /// Segments of the path below the first page.
     pub(crate) path: Vec<String>,
     pub(crate) query: Pairs,
     pub(crate) form: Pairs,
@@ -39,16 +39,16 @@ impl Pairs {
         Self(form_urlencoded::parse(bytes).into_owned().collect())
     }
 
-    /// The value of a name; none where it is left out or empty.
+    /// Returns the value of a name, or none if it is missing or empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(own, _)| own == name);
         found.map(|(_, value)| value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// The number of a name; none where it is left out or empty.
+    /// Returns the number of a name, or none if it is missing or empty.
     ///
     /// # Errors
-    /// Where the value is no such number.
+    /// Returns an error if the value is not such a number.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Problem> {
         let wrong = |text: &str| Problem::about(name, "a whole number", quoted(text, MAX_QUOTED_CHARS));
         self.get(name).map(|text| text.parse().map_err(|_| wrong(text))).transpose()
@@ -73,7 +73,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Returns true if the server can have sessions: it serves worlds or tasks.
+    /// Returns true if the server can have sessions, because it serves worlds or tasks.
     pub(crate) fn has_sessions(&self) -> bool {
         let sessions = self.app.sessions();
         !sessions.worlds().all().is_empty() || sessions.tasks().is_some()

@@ -1,4 +1,5 @@
-//! The worlds, the search among their APIs, and one world with its resources and APIs.
+//! Owns the pages of worlds: the list, the search among their APIs, and one world with its resources and
+//! APIs.
 
 use diorama_seeds::model::ResourceId;
 use diorama_sessions::{Kind, Problem, Served, quoted};
@@ -9,11 +10,11 @@ use crate::answer::{Answer, Page, Section};
 use crate::pieces::{Range, crumbs, pager, prose, records, short};
 use crate::visit::Visit;
 
-/// Hits of a search.
+/// Maximum number of hits of a search.
 const MAX_HITS: usize = 20;
-/// Records on a page of a resource.
+/// Number of records on a page of a resource.
 const RECORDS_PER_PAGE: usize = 50;
-/// Worlds on a page.
+/// Number of worlds on a page.
 const WORLDS_PER_PAGE: usize = 100;
 
 /// Lists the worlds, or the hits of a search.
@@ -84,7 +85,7 @@ fn worlds(visit: &Visit<'_>) -> Result<Markup, Problem> {
     })
 }
 
-/// Reads one part of a hit's score.
+/// Reads one component of a hit's score.
 type Part = fn(&ApiHit) -> Option<f32>;
 
 fn hits(visit: &Visit<'_>, text: &str, by: SearchBy) -> Result<Markup, Problem> {
@@ -123,7 +124,7 @@ fn hits(visit: &Visit<'_>, text: &str, by: SearchBy) -> Result<Markup, Problem> 
     })
 }
 
-/// The world of a name, as a page finds it.
+/// Returns the world with a name, or the problem for the page.
 pub(crate) fn find_world<'a>(visit: &Visit<'a>, id: &str) -> Result<&'a Served, Problem> {
     let missing = |_| Problem::new(Kind::NotFound, format!("no world has the name {}", quoted(id, 60)));
     visit.app.sessions().worlds().named(id).map_err(missing)
@@ -179,7 +180,7 @@ pub(crate) fn world(visit: &Visit<'_>, id: &str) -> Answer {
     Ok(Page::reply(Section::Worlds, &*world.title, body))
 }
 
-/// Shows the records of a resource as sessions begin with them.
+/// Shows the initial records of a resource.
 pub(crate) fn resource(visit: &Visit<'_>, id: &str, name: &str) -> Answer {
     let ready = find_world(visit, id)?.ready()?;
     let world = ready.world();
@@ -197,7 +198,7 @@ pub(crate) fn resource(visit: &Visit<'_>, id: &str, name: &str) -> Answer {
     Ok(Page::reply(Section::Worlds, &*declared.qualified, body))
 }
 
-/// The resource of a name.
+/// Returns the resource with a name.
 pub(crate) fn resource_id(world: &diorama_seeds::model::World, name: &str) -> Result<ResourceId, Problem> {
     let missing = || Problem::new(Kind::NotFound, format!("the world has no resource {}", quoted(name, 60)));
     world.resource_named(name).ok_or_else(missing)

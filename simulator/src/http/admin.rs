@@ -1,4 +1,4 @@
-//! The admin API: what the holder of the control token may do.
+//! Owns the admin API, for the holder of the control token.
 
 pub(super) mod export;
 pub(super) mod records;

@@ -1,4 +1,4 @@
-//! Who may use a route: checked before the body is read.
+//! Owns the admission to routes. It checks a request before its body is read.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ use super::text::query_pairs;
 use super::transport::body::{Whole, drain};
 use super::world::auth::is_same_secret;
 
-/// The header that carries the control token; `Authorization` belongs to the worlds.
+/// Header of the control token. `Authorization` belongs to the worlds.
 const CONTROL_HEADER: &str = "diorama-token";
-/// The header that names the node a request is for, where its path names no session.
+/// Header that names the node for a request whose path names no session.
 const NODE_HEADER: &str = "diorama-node";
-/// The position of the segment that names a session, in a path that is split at its slashes.
+/// Position of the segment that names a session, in a path split at its slashes.
 const SESSION_SEGMENT: usize = 3;
 
-/// Lets a request through that may use its route, with the session that its path names.
+/// Passes on an admitted request, with the session that its path names.
 pub(super) async fn admit(
     State((app, admission)): State<(Arc<App>, Admission)>,
     mut request: Request,
@@ -41,7 +41,7 @@ pub(super) async fn admit(
             if matches!(*request.method(), Method::GET | Method::HEAD | Method::DELETE)
                 && !request.body().is_end_stream()
             {
-                // No such route takes a body, and a sender that is still writing would not read the reply.
+                // No such route has a body, but the sender must write all of it before it reads the reply.
                 let (parts, body) = request.into_parts();
                 if let Err(problem) = Whole::read(&app, &parts.headers, body).await {
                     return Refused(problem).into_response();
@@ -59,7 +59,7 @@ pub(super) async fn admit(
 }
 
 impl App {
-    /// The session of a request's route, once its sender may use the route.
+    /// Returns the session in the path of a request, if its sender may use the route.
     fn admits(&self, admission: &Admission, request: &Request) -> Result<Option<Arc<Slot>>, Problem> {
         let headers = request.headers();
         self.check_node(headers)?;
@@ -68,14 +68,14 @@ impl App {
         let slot = if admission.has_session {
             let segment = request.uri().path().split('/').nth(SESSION_SEGMENT);
             let id = decode_segment(segment.unwrap_or_default());
-            // Before the token is checked: a session's own is known on its node alone.
+            // The node is checked before the token, because only its own node knows a session's token.
             self.sessions.check_here(&id)?;
             Some(self.sessions.get(&id))
         } else {
             None
         };
         if admission.access == Access::Admin {
-            // Without the token it stays hidden whether a session is there.
+            // Without a valid token, the reply must not show whether the session exists.
             self.check_token(headers, slot.as_ref().and_then(|slot| slot.as_ref().ok()))?;
         }
         let slot = slot.transpose()?;
@@ -88,12 +88,12 @@ impl App {
         Ok(slot)
     }
 
-    /// Refuses a request whose reply finds no place beside those that nobody has read yet.
+    /// Refuses a request if there is no room for its reply beside the unread ones.
     pub(super) fn check_room(&self) -> Result<(), Problem> {
         self.sessions.scale().takes_replies(self.settings.sessions.max_bytes)
     }
 
-    /// Admits the holder of the server's control token, or of a session's own for that session.
+    /// Admits the holder of the server's control token, or of the session's own token for that session.
     fn check_token(&self, headers: &HeaderMap, slot: Option<&Arc<Slot>>) -> Result<(), Problem> {
         let Some(token) = &self.settings.control_token else { return Ok(()) };
         let given = headers.get(CONTROL_HEADER).map(|value| value.as_bytes());
@@ -107,7 +107,7 @@ impl App {
         Err(Problem::new(Kind::Unauthorized, detail))
     }
 
-    /// Refuses a request that names another node than this.
+    /// Refuses a request that names another node.
     fn check_node(&self, headers: &HeaderMap) -> Result<(), Problem> {
         let Some(named) = headers.get(NODE_HEADER) else { return Ok(()) };
         let named: String =
@@ -115,8 +115,8 @@ impl App {
         self.sessions.check_node(&named)
     }
 
-    /// Where the admin API is open because only this machine reaches it, a page of another site must not reach it through
-    /// a browser on this machine: the request has to name this server, not a name that someone points here.
+    /// Refuses other host names if there is no control token. Otherwise a page of another site could point
+    /// its name at this machine, and reach the admin API through a local browser.
     pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), Problem> {
         if self.settings.control_token.is_some() {
             return Ok(());
@@ -136,7 +136,7 @@ impl App {
     }
 }
 
-/// The name of a host without its port.
+/// Returns the name of a host without its port.
 fn host_name(host: &str) -> &str {
     if let Some(inner) = host.strip_prefix('[') {
         return inner.split_once(']').map_or(inner, |(name, _)| name);

@@ -1,4 +1,4 @@
-//! Answers of the server's own API: typed replies, and problems in their place.
+//! Owns the answers of the server's own API: typed replies, and problems in their place.
 
 use axum::body::Body;
 use axum::http::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -10,13 +10,13 @@ use diorama_sessions::{After, Kind, Problem};
 
 use super::text::JSON;
 
-/// The media type of problem documents.
+/// Media type of problem documents.
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";
 
-/// The reply of a handler, or the problem in its place.
+/// Reply of a handler, or the problem in its place.
 pub(super) type Answer<T = Response<Body>> = Result<T, Refused>;
 
-/// A problem as a response.
+/// Problem as a response.
 #[derive(Debug)]
 pub(super) struct Refused(pub(super) Problem);
 
@@ -33,20 +33,20 @@ impl IntoResponse for Refused {
     }
 }
 
-/// The response of a problem, in a form that its caller chose.
+/// Makes the response of a problem, in the format that the caller of the function chose.
 pub(super) fn respond(problem: &Problem, kind: &'static str, body: String) -> Response<Body> {
     let mut response = text(problem.status(), kind, body);
     if let Some(seconds) = problem.retry_after() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }
-    // Of such requests not all was read: nothing more can come on their connections.
+    // The body of such a request was not fully read, so that its connection cannot serve another one.
     if matches!(problem.kind(), Kind::BodyTooLarge | Kind::RequestTimeout) {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     response
 }
 
-/// Answers a method that a path does not have, where it has those of `allow`.
+/// Answers a method that a path does not support. `allow` lists the supported ones.
 pub(super) fn other_method(method: &Method, allow: &str) -> Response<Body> {
     let mut response = if method == Method::OPTIONS {
         json_text(204, String::new())
@@ -61,7 +61,7 @@ pub(super) fn other_method(method: &Method, allow: &str) -> Response<Body> {
     response
 }
 
-/// A JSON reply with its status, and the steps before it leaves.
+/// JSON reply with its status, and the steps before it is sent.
 pub(super) struct Reply<T> {
     status: StatusCode,
     body: T,
@@ -94,17 +94,17 @@ impl<T: Serialize> IntoResponse for Reply<T> {
     }
 }
 
-/// A response of JSON text.
+/// Makes a response of JSON text.
 #[must_use]
 pub fn json_text(status: u16, body: String) -> Response<Body> {
     text(status, JSON, body)
 }
 
-/// A response of a text.
+/// Makes a response of a text.
 pub(super) fn text(status: u16, kind: &'static str, mut body: String) -> Response<Body> {
-    // A body that waits for its reader takes what it is counted for, and not up to twice as much.
+    // An unread body takes its counted length only, because this frees the spare capacity.
     body.shrink_to_fit();
-    // A world may declare any status; one that HTTP has no room for is the world's error.
+    // A world may declare any status. An invalid one in HTTP is an error of the world.
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let mut response = Response::new(if body.is_empty() { Body::empty() } else { Body::from(body) });
     *response.status_mut() = status;
@@ -114,7 +114,7 @@ pub(super) fn text(status: u16, kind: &'static str, mut body: String) -> Respons
     response
 }
 
-/// A response with the steps before it leaves, which the transport takes.
+/// Attaches the steps before a response is sent. The transport waits for them.
 pub(super) fn after(after: After, mut response: Response<Body>) -> Response<Body> {
     if let Some(seconds) = after.retry_after() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));

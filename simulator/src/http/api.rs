@@ -1,4 +1,4 @@
-//! The agent API: what an agent under test may do with a session's id.
+//! Owns the agent API, for the holder of a session's id.
 
 pub(super) mod batch;
 pub(super) mod calls;

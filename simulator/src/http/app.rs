@@ -1,4 +1,4 @@
-//! The state of a server: its sessions, its search, its limits.
+//! Owns the state of a server: its sessions, its search, its limits.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, LazyLock, OnceLock, PoisonError, RwLock};
@@ -21,27 +21,29 @@ use super::settings::Settings;
 use super::start::StartError;
 use crate::search::{ApiIndex, SearchError, entries};
 
-/// Bytes of bodies that are held at a time, while they are read and answered.
+/// Maximum number of bytes of bodies in memory, while they are read and answered.
 pub(super) const MAX_BODIES_BYTES: usize = 256 << 20;
-/// Requests with large replies that are answered at a time, for each processor. The bytes that answering takes are not
+/// Maximum number of concurrent requests with large replies, per processor. The memory for an answer is not
 /// counted before there is a reply.
 const LARGE_REPLIES_PER_PROCESSOR: usize = 4;
-/// The least of such requests that are answered at a time, whatever the processors.
+/// Minimum of that number, regardless of the processors.
 const MIN_LARGE_REPLIES: usize = 8;
 
-/// The key of the request that makes the session at the root: a server that starts again with the same state folder goes on with it.
+/// Key of the request that makes the session at the root. A restarted server with the same state folder
+/// continues that session.
 const ROOT_KEY: &str = "default session";
 
-/// The path below which all pages lie, also where a world at the root has paths of the same name.
+/// Path of all pages. A world at the root cannot replace it by paths of its own.
 pub const PAGES_PATH: &str = "/__diorama/console";
 
-/// Makes the pages of a server for a browser. Another crate does, which stands on this one; who starts the server brings it.
+/// Maker of a server's pages for a browser. A crate above this one implements it, and the program that starts
+/// the server sets it.
 pub trait Pages: Send + Sync {
-    /// Answers a request whose path begins with [`PAGES_PATH`] and whose body has been read. It may block.
+    /// Answers a request below [`PAGES_PATH`] whose body has been read. It may block.
     fn answer(&self, app: &App, request: &Request<Bytes>) -> Response<Body>;
 }
 
-/// A server's sessions, and what answers requests about them.
+/// A server's sessions, with everything that answers requests about them.
 pub struct App {
     pub(super) sessions: Arc<Sessions>,
     pub(super) prover: OnceLock<Box<dyn Prover>>,
@@ -49,26 +51,27 @@ pub struct App {
     pub(super) search: ApiIndex,
     pub(super) settings: Settings,
     pub(super) mcp: Endpoint,
-    /// The OpenAPI document of the server itself, without its URL.
+    /// OpenAPI document of the server itself, without its URL.
     pub(super) document: OnceLock<&'static LazyLock<Json>>,
-    /// The world at the root, once it is needed.
+    /// World at the root, after its first use.
     pub(super) root_world: OnceLock<Arc<Ready>>,
-    /// The id of the session at the root, once it is made.
+    /// Id of the session at the root, after it was made.
     root: RwLock<Option<String>>,
-    /// As many permits as bytes of bodies may still be held.
+    /// Permits for the bytes of bodies in memory.
     pub(super) bodies: Arc<Semaphore>,
-    /// As many permits as requests with large replies may still be answered.
+    /// Permits for requests with large replies.
     large_replies: Arc<Semaphore>,
-    /// Requests so far, which number those that bring no id.
+    /// Number of requests so far, which gives an id to requests without one.
     pub(super) requests: AtomicU64,
     pub(super) ending: AtomicBool,
 }
 
 impl App {
-    /// Returns a server of these worlds, and of tasks where there are any, with the sessions of its state folder.
+    /// Makes a server of worlds and optional tasks, with the sessions of its state folder.
     ///
     /// # Errors
-    /// [`StartError`] when two worlds have one name, or the state folder cannot be read or lacks what was written to it.
+    /// Returns a [`StartError`] if two worlds have one name, or if the state folder cannot be read or has
+    /// lost data.
     pub fn new(
         worlds: Vec<WorldSource>,
         tasks: Option<Box<dyn TaskSource>>,
@@ -96,35 +99,35 @@ impl App {
         }))
     }
 
-    /// The sessions.
+    /// Returns the sessions.
     #[must_use]
     pub const fn sessions(&self) -> &Arc<Sessions> {
         &self.sessions
     }
 
-    /// The server's side of the Model Context Protocol.
+    /// Returns the endpoint of the Model Context Protocol.
     #[must_use]
     pub const fn mcp(&self) -> &Endpoint {
         &self.mcp
     }
 
-    /// The bytes that a request's body may have.
+    /// Returns the maximum length of a request's body, in bytes.
     #[must_use]
     pub const fn max_body_bytes(&self) -> usize {
         self.settings.max_body_bytes
     }
 
-    /// Has candidates held against worlds by this prover.
+    /// Sets the prover that checks candidates.
     pub fn prove_with(&self, prover: Box<dyn Prover>) {
         let _ = self.prover.set(prover);
     }
 
-    /// Shows these pages to browsers.
+    /// Sets the pages for browsers.
     pub fn show_pages(&self, pages: Arc<dyn Pages>) {
         let _ = self.pages.set(pages);
     }
 
-    /// The path of the first page, with the path of the public URL before it.
+    /// Returns the path of the first page, including the path of the public URL.
     #[must_use]
     pub fn pages_url(&self) -> String {
         let below_scheme = self.settings.public_url.split_once("://").map_or("", |(_, rest)| rest);
@@ -132,19 +135,19 @@ impl App {
         format!("{path}{PAGES_PATH}")
     }
 
-    /// The absolute URL under which clients reach the server.
+    /// Returns the absolute URL under which clients reach the server.
     #[must_use]
     pub fn public_url(&self) -> &str {
         &self.settings.public_url
     }
 
-    /// The token that the admin API needs; none where that is open.
+    /// Returns the token for the admin API, or none if it is open.
     #[must_use]
     pub fn control_token(&self) -> Option<&str> {
         self.settings.control_token.as_deref()
     }
 
-    /// The search among the APIs of all worlds.
+    /// Returns the search among the APIs of all worlds.
     #[must_use]
     pub const fn search(&self) -> &ApiIndex {
         &self.search
@@ -157,7 +160,8 @@ impl App {
         Ok(Arc::clone(self.root_world.get_or_init(|| world)))
     }
 
-    /// The session at the root of the server. It is made when first needed, and again after it was deleted.
+    /// Returns the session at the root of the server. The first request makes it, as does the first one after
+    /// its deletion.
     pub(super) async fn root_session(&self) -> Result<Arc<Slot>, Problem> {
         let known = self.root.read().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(slot) = known.and_then(|id| self.sessions.get(&id).ok()) {
@@ -176,18 +180,19 @@ impl App {
         Ok(slot)
     }
 
-    /// The absolute URL of a session's REST API.
+    /// Returns the absolute URL of a session's REST API.
     #[must_use]
     pub fn base_url(&self, id: &str) -> String {
         format!("{}/s/{id}", self.settings.public_url)
     }
 
-    /// Does work whose reply may be large on a thread of its own, of which few do such work at a time.
+    /// Runs work with a possibly large reply on a thread of its own. A semaphore limits the number of such
+    /// threads.
     pub(super) async fn large<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
     ) -> Result<T, Refused> {
-        // The permit goes along: the work goes on when nobody waits for it any more.
+        // The work holds the permit, because it continues even if its request has ended.
         let permit = Arc::clone(&self.large_replies).acquire_owned().await.ok();
         run_blocking(move || {
             let _permit = permit;
@@ -197,7 +202,8 @@ impl App {
     }
 }
 
-/// Does work on a thread of its own: making a world's records and grading take longer than a thread of the runtime may be held.
+/// Runs work on a thread of its own, because making a world's records and grading would block a thread of the
+/// runtime for too long.
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
 ) -> Result<T, Refused> {

@@ -1,6 +1,6 @@
-//! Candidates held against a served world: each gate's verdict.
+//! Owns the check of candidates against a served world.
 //!
-//! The gates are another crate's, which stands on this one; who starts the server brings them ([`Prover`]).
+//! A crate above this one has the gates, and the program that starts the server sets them ([`Prover`]).
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -9,16 +9,17 @@ use serde_json::Value as Json;
 
 use diorama_engine::Base;
 
-/// Holds candidates against worlds.
+/// Checker of candidates against worlds.
 pub trait Prover: Send + Sync {
-    /// Each gate's verdict on a candidate. Once `gone` is true nobody waits for it, and it may end at once.
+    /// Returns each gate's verdict on a candidate. If `gone` becomes true, no request waits for it and it may
+    /// stop.
     ///
     /// # Errors
-    /// Why the body is no candidate.
+    /// Returns the reason for which the body is not a candidate.
     fn check(&self, base: &Arc<Base>, candidate: &[u8], gone: &AtomicBool) -> Result<Json, NoCandidate>;
 }
 
-/// Why a body is no candidate: what was found, what was expected.
+/// Reason for which a body is not a candidate: the value found and the value expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoCandidate(pub String);

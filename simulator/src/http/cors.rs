@@ -1,8 +1,8 @@
-//! Pages of other origins (CORS): a session's id or a world's token is the key to the agent API, not a cookie, so that any page may
-//! read its replies.
+//! Owns the access of pages from other origins (CORS). Any page may read replies of the agent API, because
+//! its key is a session's id or a world's token and not a cookie.
 //!
-//! The layer of tower-http answers every OPTIONS request itself, also one that is no preflight request, and adds headers to replies
-//! that no page asked for.
+//! The server does not use the layer of tower-http. That layer answers every OPTIONS request itself, even one
+//! that is no preflight, and adds headers to replies for which no page asked.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -14,7 +14,7 @@ use axum::http::header::{
 use axum::http::{Method, Response};
 use axum::middleware::Next;
 
-/// Seconds for which browsers keep the answer to a preflight request.
+/// Lifetime of a preflight reply in browsers, in seconds.
 const PREFLIGHT_SECONDS: u16 = 600;
 
 /// Lets pages of other origins read the reply.
@@ -23,10 +23,10 @@ pub(super) async fn share(request: Request, next: Next) -> Response<Body> {
     page.share(next.run(request).await)
 }
 
-/// What a page of another origin asks for.
+/// Request of a page of another origin.
 pub(super) struct Page {
     is_other: bool,
-    /// The headers that a preflight request asks for.
+    /// Headers that a preflight request asks for.
     preflight: Option<HeaderValue>,
 }
 
@@ -43,13 +43,13 @@ impl Page {
         Self { is_other, preflight }
     }
 
-    /// Lets the page read a response.
+    /// Adds the headers with which the page may read a response.
     pub(super) fn share(self, mut response: Response<Body>) -> Response<Body> {
         if !self.is_other {
             return response;
         }
         let headers = response.headers_mut();
-        // Pages may read whatever the reply has.
+        // Pages may read all headers of the reply.
         let names: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
         let exposed = HeaderValue::from_str(&names.join(", "));
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));

@@ -1,4 +1,4 @@
-//! Extractors: the parts of a request, read strictly.
+//! Owns the extractors: the parts of a request, parsed strictly.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -20,10 +20,10 @@ use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQ
 use super::text::{decode, is_json, media_type, query_pairs, refuse_kind};
 use super::transport::body::Whole;
 
-/// Bytes of a key of a request, at most.
+/// Maximum length of a request's key, in bytes.
 const MAX_KEY_BYTES: usize = 255;
 
-/// The session that the path names, which the request's sender may use: the admission of its route put it there.
+/// The session that the path names. The admission of its route has put it into the request.
 pub(super) struct Session(pub(super) Arc<Slot>);
 
 impl<S: Sync> FromRequestParts<S> for Session {
@@ -35,7 +35,7 @@ impl<S: Sync> FromRequestParts<S> for Session {
     }
 }
 
-/// The name that ends the path, decoded.
+/// The decoded name at the end of the path.
 pub(super) struct Name(pub(super) String);
 
 impl<S: Sync> FromRequestParts<S> for Name {
@@ -47,12 +47,12 @@ impl<S: Sync> FromRequestParts<S> for Name {
     }
 }
 
-/// A segment of a path, decoded. One that is not UTF-8 stays as it is: no name is so, and none is found.
+/// Decodes a segment of a path. A segment that is not UTF-8 stays unchanged, and matches no name.
 pub(super) fn decode_segment(segment: &str) -> Cow<'_, str> {
     decode(segment).unwrap_or(Cow::Borrowed(segment))
 }
 
-/// The query string as a type. Of a name that is given twice the first value counts; unknown names are ignored.
+/// The parsed query string. The first value of a repeated name counts, and unknown names are ignored.
 pub(super) struct Query<T>(pub(super) T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
@@ -72,7 +72,7 @@ fn read_query<T: DeserializeOwned>(uri: &Uri) -> Result<T, Problem> {
     read.map_err(|error| Problem::new(Kind::Invalid, format!("the query string: {error}")))
 }
 
-/// A page of a list.
+/// Page of a list.
 #[derive(Clone, Copy)]
 pub(super) struct Page {
     pub(super) offset: usize,
@@ -96,7 +96,7 @@ impl<S: Sync> FromRequestParts<S> for Page {
     }
 }
 
-/// The body as JSON of a type. An empty body is an empty object.
+/// The body, parsed from JSON. An empty body is an empty object.
 pub(super) struct Body<T> {
     pub(super) value: T,
     headers: HeaderMap,
@@ -115,10 +115,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 }
 
 impl<T> Body<T> {
-    /// The creation that the request asks for, where it comes with a key. `parent` is the session that is forked.
+    /// Returns the creation of a request with a key. `parent` is the id of the forked session.
     ///
     /// # Errors
-    /// When the header is not one key.
+    /// Returns an error if the header is not a single key.
     pub(super) fn creation(&self, parent: Option<&str>) -> Result<Option<Creation>, Problem> {
         let mut values = self.headers.get_all(KEY_HEADER).iter();
         let Some(value) = values.next() else { return Ok(None) };
@@ -139,7 +139,7 @@ impl<T> Body<T> {
         Ok(Some(Creation::new(parent, key, &self.whole.bytes)))
     }
 
-    /// The value, and the body as it was sent.
+    /// Returns the value, and the body as it was sent.
     pub(super) fn into_parts(self) -> (T, Whole) {
         (self.value, self.whole)
     }
@@ -163,11 +163,11 @@ fn read_json<T: DeserializeOwned>(headers: &HeaderMap, body: &[u8]) -> Result<T,
     })
 }
 
-/// Refuses a body that says it is something else than JSON. A page of another site can send such bodies without
-/// asking first, so only a body that says it is JSON is taken for JSON.
+/// Refuses a body that is not declared as JSON. A page of another site can send other media types without a
+/// preflight, so that only declared JSON is accepted.
 fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
     match media_type(headers) {
-        // Programs may leave it out; a browser always says what it sends.
+        // Programs may omit the type. A browser always sends it.
         None if !headers.contains_key(ORIGIN) => Ok(()),
         None => Err(refuse_kind("no content type")),
         Some(kind) if is_json(&kind) => Ok(()),
@@ -175,7 +175,7 @@ fn check_json(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// A path as logs may show it: ids of sessions are keys to them, and are cut.
+/// Shortens the ids of sessions in a path for logs, because an id gives access to its session.
 pub(super) fn cut_ids(path: &str) -> String {
     let cut = |segment: &str| {
         let plain = decode(segment).unwrap_or(segment.into());

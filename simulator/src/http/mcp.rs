@@ -1,8 +1,8 @@
-//! Each session as an MCP server over streamable HTTP.
+//! Owns the MCP servers of sessions over streamable HTTP.
 //!
-//! The service keeps no state between requests: the session's id is in the path, and all state is the session's. So ten
-//! thousand sessions cost no more than their worlds, and a client goes on after the server was started again. Of a pool too large
-//! to list, clients see the search and a tool that calls what it found.
+//! The service keeps no state between requests: the path names the session, which has all state. Ten thousand
+//! sessions thus cost no more than their worlds, and clients can continue after a restart. If the pool is too
+//! large for a list, clients see the search and a tool that calls its results.
 
 mod origin;
 mod output;
@@ -42,33 +42,33 @@ use super::text::{JSON, MAX_LINE_BYTES, media_type};
 use diorama_engine::Base;
 use diorama_engine::tools::TOOL_SEARCHER;
 
-/// APIs that are listed one by one, at most.
+/// Maximum number of APIs that are listed one by one.
 pub(super) const LISTED: usize = 100;
 
-/// The tool that calls an API by name, where there are too many to list.
+/// Name of the tool that calls an API by name, if there are too many to list.
 pub(super) const TOOL_CALLER: &str = "ToolCaller";
 
-/// The service that answers the MCP requests of all sessions.
+/// Service that answers the MCP requests of all sessions.
 type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 
-/// The session of a request, and the steps after it.
+/// Session of a request, and the steps after it.
 #[derive(Clone)]
 struct Reached {
-    /// The session that its path names.
+    /// Session that the path names.
     slot: Arc<Slot>,
-    /// The steps that follow the response.
+    /// Steps that follow the response.
     after: Arc<Mutex<After>>,
 }
 
-/// The MCP side of a server.
+/// MCP side of a server.
 #[derive(Clone)]
 struct Mcp(Arc<Sessions>);
 
-/// Answers the MCP requests of a server's sessions.
+/// Endpoint of the MCP requests of a server's sessions.
 pub struct Endpoint(Service);
 
 impl Endpoint {
-    /// Returns the response to a request whose body has been read, and the steps before it leaves.
+    /// Returns the response to a request whose body has been read, and the steps before it is sent.
     pub async fn answer(&self, slot: Arc<Slot>, parts: Parts, body: Bytes) -> (Response<Body>, After) {
         let steps = Arc::new(Mutex::new(After::default()));
         let says_json = media_type(&parts.headers).is_some_and(|kind| kind == JSON);
@@ -100,10 +100,10 @@ impl Endpoint {
     }
 }
 
-/// The tools of a session.
+/// Returns the tools of a session.
 fn list_tools_of(live: &Live) -> Vec<Tool> {
     let base = &live.world.base;
-    // Faults may change the shape of replies.
+    // Faults may change the shape of replies, so that no output schema holds.
     let shaped = live.session.faults().is_none();
     let visible: Vec<ApiId> = live.session.visible().collect();
     let mut tools: Vec<Tool> = read_function(base.tool_searcher_schema()).into_iter().collect();
@@ -112,12 +112,12 @@ fn list_tools_of(live: &Live) -> Vec<Tool> {
     } else {
         tools.extend(visible.into_iter().filter_map(|api| make_tool(base, api, shaped)));
     }
-    // Clients that keep their first list of tools call through one of these what searches show.
+    // Clients that keep their first list of tools use one of these to call the results of searches.
     tools.extend(live.own_tools().iter().filter_map(read_function));
     tools
 }
 
-/// Makes the call that a tool call stands for.
+/// Makes the call of a tool call.
 fn call(
     sessions: &Sessions,
     slot: &Slot,
@@ -135,7 +135,7 @@ fn call(
     Ok((result, called.after))
 }
 
-/// The session of a request.
+/// Returns the session of a request.
 fn find_reached(context: &RequestContext<RoleServer>) -> Result<&Reached, ErrorData> {
     let parts = context.extensions.get::<Parts>();
     let reached = parts.and_then(|parts| parts.extensions.get::<Reached>());
@@ -159,7 +159,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let slot = Arc::clone(&find_reached(&context)?.slot);
-        // Many clients never ask for a second page, so there is none.
+        // The list has one page, because many clients never ask for a second one.
         if request.is_some_and(|request| request.cursor.is_some()) {
             let detail = "found a cursor, expected none: all tools are on one page";
             return Err(ErrorData::invalid_params(detail, None));
@@ -177,21 +177,21 @@ impl ServerHandler for Mcp {
         let sessions = Arc::clone(&self.0);
         let Reached { slot, after: to_do } = find_reached(&context)?.clone();
         let called = run_blocking(move || call(&sessions, &slot, request)).await;
-        // A mistake of the model is a result that the model reads.
+        // A mistake of the model becomes a result, so that the model can read it.
         let (result, after) =
             called.unwrap_or_else(|problem| (make_error_result(&problem), After::default()));
         *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(result.into())
     }
 
-    // A list of a feature that the server lacks is refused, not empty.
+    // The server refuses a list of a feature that it lacks, rather than returning an empty one.
 
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        // Requests of the protocol come here when their parameters are not what it says.
+        // Requests of the protocol come here if their parameters do not fit it.
         let method = request.method.as_str();
         let params = request.params.unwrap_or_default();
         let wrong = match method {
@@ -242,7 +242,7 @@ fn is_json(response: &Response<Body>) -> bool {
     kind.is_some_and(|kind| kind.contains("json"))
 }
 
-/// A refusal of MCP's transport, which is a line of text, in the form of all others.
+/// Converts a refusal of MCP's transport, which is a line of text, into a problem document.
 async fn make_problem(response: Response<Body>) -> Response<Body> {
     let status = response.status().as_u16();
     let said = axum::body::to_bytes(response.into_body(), MAX_LINE_BYTES).await.unwrap_or_default();
@@ -257,7 +257,7 @@ async fn make_problem(response: Response<Body>) -> Response<Body> {
     Refused(Problem::new(kind, String::from_utf8_lossy(&said))).into_response()
 }
 
-/// The response to a message that cannot be read, as JSON-RPC has it.
+/// Returns the JSON-RPC response to an unreadable message.
 fn answer_unreadable(body: &[u8]) -> Response<Body> {
     let (id, error) = match serde_json::from_slice::<Json>(body) {
         Err(error) => {
@@ -278,7 +278,7 @@ fn answer_unreadable(body: &[u8]) -> Response<Body> {
     json_text(400, json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string())
 }
 
-/// The call that a tool call stands for.
+/// Returns the call of a tool call.
 fn resolve_call(request: CallToolRequestParams, base: &Base) -> Result<Call, Problem> {
     let arguments = request.arguments.unwrap_or_default();
     let by = match &*request.name {
@@ -303,7 +303,8 @@ fn resolve_call(request: CallToolRequestParams, base: &Base) -> Result<Call, Pro
     Ok(Call { api, arguments })
 }
 
-/// A call that was not made. Clients hold structured content against the output schema, also that of an error, so it has none.
+/// Returns the result of a call that was not made. It has no structured content, because clients validate
+/// that against the output schema even for errors.
 fn make_error_result(problem: &Problem) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(problem.body().to_string())])
 }
@@ -318,7 +319,7 @@ fn make_tool(base: &Base, id: ApiId, shaped: bool) -> Option<Tool> {
     Some(tool)
 }
 
-/// A tool from OpenAI's function format.
+/// Makes a tool from OpenAI's function format.
 fn read_function(schema: &Json) -> Option<Tool> {
     let (name, description, parameters) = function_parts(schema)?;
     Some(Tool::new(name, description, parameters))

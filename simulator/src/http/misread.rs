@@ -1,13 +1,14 @@
-//! The problem with a body that is JSON of another shape, in the words of the other problems.
+//! Owns the problem of a body whose JSON has the wrong shape, in the words of the other problems.
 
 use serde::de::DeserializeOwned;
 
 use diorama_sessions::{Kind, Problem};
 
-/// The problem of a body that could not be read as a `T`: which member is wrong, what was found, what was expected.
+/// Returns the problem of a body that is not a `T`: the wrong member, the value found, and the value
+/// expected.
 pub(super) fn problem<T: DeserializeOwned>(body: &[u8], error: &serde_json::Error) -> Problem {
     let reader = &mut serde_json::Deserializer::from_slice(body);
-    // It is read again to learn where it is wrong; what is right is read once.
+    // The body is parsed again to find the path of the error. A valid body is parsed once only.
     let path = match serde_path_to_error::deserialize::<_, T>(reader) {
         Ok(_) => String::new(),
         Err(error) => error.path().to_string(),
@@ -43,7 +44,7 @@ fn describe(path: &str, said: &str) -> Problem {
     }
 }
 
-/// The JSON name of a Rust type.
+/// Returns the JSON name of a Rust type.
 fn plain(expected: &str) -> String {
     match expected {
         "u8" | "u16" | "u32" => "a whole number, not negative and not too great".to_owned(),

@@ -1,4 +1,4 @@
-//! What HTTP asks of lists and documents: kinds of content, and pages.
+//! Owns the negotiation of HTTP: media types of replies, and pages of lists.
 
 use axum::body::Body;
 use axum::http::header::{ACCEPT, HeaderValue, LINK};
@@ -10,7 +10,7 @@ use diorama_sessions::{Kind, Problem};
 use super::extract::Page;
 use super::text::JSON;
 
-/// The format of an OpenAPI document.
+/// Format of an OpenAPI document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Json,
@@ -18,7 +18,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format of the document that a path names.
+    /// Returns the format of the document at a path.
     pub(super) fn of_path(path: &str) -> Option<Self> {
         match path {
             "/openapi.json" => Some(Self::Json),
@@ -27,7 +27,7 @@ impl Format {
         }
     }
 
-    /// The media types of the documents that are served where a path names this format.
+    /// Returns the media types that the server can send at a path with this format.
     pub(super) const fn kinds(self) -> &'static [&'static str] {
         match self {
             Self::Json => &[JSON, YAML[0]],
@@ -36,17 +36,17 @@ impl Format {
     }
 }
 
-/// Names of YAML, the registered one (RFC 9512) first.
+/// Media types of YAML. The first is the registered one (RFC 9512).
 pub(super) const YAML: [&str; 4] = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
-/// The media types that a request accepts (RFC 9110, section 12.5.1).
+/// Media types that a request accepts (RFC 9110, section 12.5.1).
 pub(super) struct Accept(Vec<Range>);
 
-/// A part of the header Accept.
+/// Part of the header Accept.
 struct Range {
     kind: String,
     thousandths: u32,
-    /// How much of the kind it names.
+    /// Specificity of the range: an exact type is greater than a wildcard.
     exactness: u8,
 }
 
@@ -65,12 +65,12 @@ impl Accept {
         fitting.max_by_key(|range| range.exactness).map_or(0, |range| range.thousandths)
     }
 
-    /// Returns true if the header names a media type itself.
+    /// Returns true if the header names this exact media type.
     pub(super) fn names(&self, kind: &str) -> bool {
         self.0.iter().any(|range| range.kind == kind)
     }
 
-    /// Refuses a request that accepts none of these media types. One that waits for events takes any.
+    /// Refuses a request that accepts none of these media types. A request for an event stream accepts any.
     pub(super) fn check(&self, kinds: &[&str]) -> Result<(), Problem> {
         if self.names("text/event-stream") || kinds.iter().any(|kind| self.rate(kind) > 0) {
             return Ok(());
@@ -101,13 +101,14 @@ impl Range {
     }
 }
 
-/// The format of a document that a request prefers: the path's, or YAML where `Accept` rates YAML above JSON.
+/// Returns the format of a document that a request prefers: that of the path, or YAML if `Accept` rates YAML
+/// above JSON.
 pub(super) fn choose_format(headers: &HeaderMap, named: Format) -> Format {
     let accept = Accept::read(headers);
     if accept.rate(YAML[0]) > accept.rate(JSON) { Format::Yaml } else { named }
 }
 
-/// Adds links to the pages beside this one of a list of `total` items.
+/// Adds links to the previous and next page of a list of `total` items.
 pub(super) fn add_links(
     mut response: Response<Body>,
     path: &str,

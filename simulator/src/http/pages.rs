@@ -1,4 +1,4 @@
-//! Requests of browsers, which the pages of the server answer.
+//! Owns the requests of browsers for the pages of the server.
 
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ use super::negotiate::Accept;
 use super::transport::body::Whole;
 use super::world;
 
-/// Sends a browser that asks for `/` to the first page; others are told that there is no such route.
+/// Redirects a browser from `/` to the first page. Other clients get the answer of the world at the root, or
+/// a refusal.
 pub(super) async fn redirect(State(app): State<Arc<App>>, request: Request) -> Answer<Response<Body>> {
     let accept = Accept::read(request.headers());
     let is_browser = accept.names("text/html") && accept.rate("text/html") > 0;

@@ -1,6 +1,6 @@
-//! Replies of the server's own API. The OpenAPI document has their schemas.
+//! Owns the replies of the server's own API. The OpenAPI document has their schemas.
 //!
-//! Types that are marked as unused describe replies that are written as text, because that is faster or smaller.
+//! Types that are marked as unused describe replies that are written as text, which is faster or smaller.
 
 use std::collections::BTreeMap;
 
@@ -80,7 +80,7 @@ pub(super) struct TaskList {
 
 #[derive(Serialize, JsonSchema)]
 pub(super) struct SearchReply {
-    // As a tree: scores keep all digits of a double.
+    // The hits are a JSON tree, because their scores keep all digits of a double.
     #[schemars(with = "Vec<ApiHit>")]
     pub(super) hits: Json,
 }

@@ -1,4 +1,5 @@
-//! Bodies and query strings that the server's own API takes, and their bounds. The OpenAPI document has their schemas.
+//! Owns the bodies and query strings of the server's own API, and their bounds. The OpenAPI document has
+//! their schemas.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -8,13 +9,13 @@ use crate::search::SearchBy;
 use diorama_seeds::model::Method;
 use diorama_sessions::{MAX_LEASE_SECONDS, or_null};
 
-/// Calls in one request.
+/// Maximum number of calls in one request.
 pub(super) const MAX_BATCH_CALLS: usize = 4_096;
-/// Items on a page of a list, and hits of a search.
+/// Maximum number of items on a page of a list, and of hits of a search.
 pub(super) const MAX_PAGE_ITEMS: usize = 1_000;
-/// Items on a page of a list, unless the request says otherwise.
+/// Number of items on a page of a list, unless the request states one.
 pub(super) const DEFAULT_PAGE_ITEMS: usize = 100;
-/// The greatest position at which a page may begin: the greatest integer of many JSON readers.
+/// Maximum offset of a page, which is the greatest integer of many JSON parsers.
 pub(super) const MAX_OFFSET: usize = i64::MAX as usize;
 /// Formats of an export. The first is the default.
 pub(super) const EXPORT_FORMATS: [&str; 3] = ["dialogue", "har", "curl"];

@@ -1,4 +1,5 @@
-//! A route of the server itself: who may use it, what answers it, and how the OpenAPI document describes it.
+//! Owns a route of the server itself: its admission, its handler, and its description for the OpenAPI
+//! document.
 
 pub(super) mod document;
 
@@ -12,57 +13,58 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::app::App;
 use super::text::JSON;
 
-/// The prefix under which the server's own routes always answer, also where a world at the root has paths of the same names.
+/// Prefix under which the server's own routes always answer. A world at the root cannot replace them by paths
+/// of its own.
 pub(super) const RESERVED_PREFIX: &str = "/__diorama";
 
-/// The callers that may use a path.
+/// Callers that may use a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Anyone.
+    /// Any caller.
     Open,
-    /// The agent under test, by the session's id: the agent API.
+    /// The agent under test, with the session's id: the agent API.
     Agent,
     /// The holder of the control token: the admin API.
     Admin,
 }
 
-/// The conditions of a route's requests.
+/// Conditions on the requests of a route.
 #[derive(Clone, Copy)]
 pub(super) struct Admission {
     pub(super) access: Access,
-    /// The media types of its replies.
+    /// Media types of its replies.
     pub(super) kinds: &'static [&'static str],
     /// True if its path names a session.
     pub(super) has_session: bool,
-    /// True if it is answered however much the server holds: it tells of the server, or makes room.
+    /// True if it answers even if memory is full, because it reports on the server or frees memory.
     pub(super) always: bool,
 }
 
-/// A route of the server itself.
+/// Route of the server itself.
 pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
     pub(super) admission: Admission,
-    /// The operation's id in the OpenAPI document.
+    /// Operation id in the OpenAPI document.
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
     pub(super) handler: MethodRouter<Arc<App>>,
     pub(super) request: Option<SchemaOf>,
     pub(super) query: Option<SchemaOf>,
     pub(super) reply: Option<SchemaOf>,
-    /// The status of a success.
+    /// Status of a success.
     pub(super) status: u16,
-    /// Statuses of problems, beside those that all such routes have.
+    /// Statuses of problems, beside those of all such routes.
     pub(super) problems: &'static [u16],
     /// True if requests may carry an `Idempotency-Key`.
     pub(super) takes_key: bool,
 }
 
-/// Makes the schema of a type.
+/// Function that makes the schema of a type.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 impl Route {
-    /// Returns a route of the admin API that replies with JSON.
+    /// Makes a route of the admin API that replies with JSON.
     pub(super) fn new<T: 'static>(
         filter: MethodFilter,
         method: Method,

@@ -1,4 +1,4 @@
-//! The router of a server: its own routes, the APIs of worlds behind them, and the layers around both.
+//! Owns the router of a server: its own routes, the APIs of worlds, and the layers around both.
 
 use std::any::Any as Panic;
 use std::convert::Infallible;
@@ -39,23 +39,23 @@ use super::transport::HangUp;
 use super::transport::body::drain;
 use super::world;
 
-/// The header that carries a request's id.
+/// Header of a request's id.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Replies of at most so many bytes are not compressed.
+/// Maximum length of an uncompressed reply, in bytes.
 const MAX_PLAIN_BYTES: u16 = 32 << 10;
-/// The OpenAPI document of the server itself, without its URL.
+/// OpenAPI document of the server itself, without its URL.
 static DOCUMENT: LazyLock<Json> = LazyLock::new(|| document(&routes()));
 
-/// Returns what answers the requests of a server.
+/// Makes the service that answers the requests of a server.
 ///
-/// Calls of worlds go straight to their tables: the router has a future on the heap for each of its layers.
+/// Calls of worlds bypass the router, which has a future on the heap for each of its layers.
 pub(super) fn service(
     app: &Arc<App>,
 ) -> impl Service<Request, Response = Response<Body>, Error = Infallible, Future: Send> + Clone + Send + 'static
 {
     let _ = app.document.set(&DOCUMENT);
     let own = own_router(app);
-    // One count of references for each request.
+    // A single reference count per request suffices for both values.
     let server = Arc::new((Arc::clone(app), own.clone().nest(RESERVED_PREFIX, own)));
     let answered = service_fn(move |request| {
         let server = Arc::clone(&server);
@@ -66,7 +66,7 @@ pub(super) fn service(
             Ok(response)
         }
     });
-    // Requests are timed and have spans only where a log takes them.
+    // Requests have times and spans only if a log records them.
     let traced = tracing::enabled!(Level::INFO).then(|| {
         let trace = TraceLayer::new_for_http().make_span_with(span).on_request(()).on_failure(());
         (MapResponseLayer::new(|response: Response<_>| response.map(Body::new)), trace.on_response(log))
@@ -81,8 +81,8 @@ pub(super) fn service(
 
 /// Answers a request.
 ///
-/// What few requests wait for is boxed here and in [`world`]: a future is as large as the largest that it awaits, and is moved by each
-/// layer.
+/// Rarely used futures are boxed here and in [`world`]. A future is as large as the largest one that it
+/// awaits, and each layer moves it.
 async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<Body> {
     if let Err(problem) = check_one_host(&request) {
         let (parts, body) = request.into_parts();
@@ -96,7 +96,7 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
     {
         return Box::pin(pages::answer(app, pages, request)).await;
     }
-    // The paths of the world at the root go before the server's own.
+    // The paths of the world at the root take precedence over the server's own.
     let of_world = if request.uri().path().starts_with(world::SESSIONS) {
         true
     } else if app.settings.default_session {
@@ -122,7 +122,7 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
     page.share(response)
 }
 
-/// The server's own routes.
+/// Makes the router of the server's own routes.
 fn own_router(app: &Arc<App>) -> Router {
     let mut router = Router::new();
     let mut all = routes().into_iter().peekable();
@@ -148,20 +148,20 @@ fn own_router(app: &Arc<App>) -> Router {
         .with_state(Arc::clone(app))
 }
 
-/// Answers a request of a path that no route has: the world at the root says what is near, where there is one.
+/// Answers a request without a route. If there is a world at the root, its answer names similar paths.
 async fn nowhere(State(app): State<Arc<App>>, request: Request) -> Answer {
     world::answer(&app, request).await
 }
 
-/// The methods that a route's method stands for.
+/// Returns the methods that a route with this method allows.
 fn allowed(method: &Method) -> &str {
     if method == Method::GET { "GET, HEAD" } else { method.as_str() }
 }
 
-/// The layers of a path by who may use it.
+/// Adds the layers of a path, which depend on its callers.
 fn layered(app: &Arc<App>, access: Access, methods: MethodRouter<Arc<App>>) -> MethodRouter<Arc<App>> {
     let methods = methods.layer(PropagateRequestIdLayer::new(REQUEST_ID));
-    // Replies of the agent API are the same in every run, so that no id is made for them.
+    // Replies of the agent API must be equal in every run, so that they get no ids.
     let methods = match access {
         Access::Agent => methods,
         _ => methods.layer(SetRequestIdLayer::new(REQUEST_ID, Numbers(Arc::clone(app)))),
@@ -172,7 +172,7 @@ fn layered(app: &Arc<App>, access: Access, methods: MethodRouter<Arc<App>>) -> M
     }
 }
 
-/// Numbers the requests that bring no id.
+/// Generator of ids for requests without one.
 #[derive(Clone)]
 struct Numbers(Arc<App>);
 
@@ -183,7 +183,7 @@ impl MakeRequestId for Numbers {
     }
 }
 
-/// Refuses a request that names no host, or more than one (RFC 9112, 3.2). HTTP/1.0 needs none.
+/// Refuses a request with no host or several (RFC 9112, 3.2). HTTP/1.0 requires none.
 fn check_one_host(request: &Request) -> Result<(), Problem> {
     let found = request.headers().get_all(HOST).iter().count();
     if found == 1 || (found == 0 && request.version() < Version::HTTP_11) {
@@ -192,7 +192,7 @@ fn check_one_host(request: &Request) -> Result<(), Problem> {
     Err(Problem::new(Kind::Malformed, format!("the header Host: expected one, found {found}")))
 }
 
-/// Waits until a response may leave. One that a fault loses is marked for the transport.
+/// Waits for the steps before a response is sent. If a fault loses the response, the transport must hang up.
 async fn settle(mut response: Response<Body>) -> Response<Body> {
     let Some(after) = response.extensions_mut().remove::<After>() else { return response };
     match Box::pin(after.settle()).await {
@@ -209,7 +209,7 @@ fn failed(_: Box<dyn Panic + Send>) -> Response<Body> {
     Refused(Problem::new(Kind::Failed, "the server failed to answer this request")).into_response()
 }
 
-/// The span of a request. Ids of sessions are keys to them, and are cut.
+/// Makes the span of a request. Ids of sessions are shortened, because they give access to them.
 fn span(request: &Request) -> Span {
     tracing::info_span!("request", method = %request.method(), path = cut_ids(request.uri().path()))
 }

@@ -1,4 +1,4 @@
-//! The table of the server's own routes.
+//! Owns the table of the server's own routes.
 
 use axum::http::Method;
 use axum::routing::MethodFilter;
@@ -41,7 +41,7 @@ fn post<T: 'static>(
     Route::new(MethodFilter::POST, Method::POST, path, name, handler)
 }
 
-/// Returns all routes of the server itself, those of one path side by side.
+/// Returns all routes of the server itself. Routes of one path are adjacent.
 pub(super) fn routes() -> Vec<Route> {
     let mut routes = of_server();
     routes.extend(of_sessions());

@@ -1,4 +1,4 @@
-//! A server from its start to its end: connections, leases, the state folder.
+//! Owns a server from its start to its end: connections, leases, the state folder.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,20 +16,20 @@ use super::app::App;
 use super::router::service;
 use super::transport::accept::accept;
 
-/// How often leases are looked at.
+/// Interval between checks of leases.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Serves until `shutdown` is done; requests that have begun are finished.
+/// Serves until `shutdown` completes. Open requests are finished first.
 ///
 /// # Errors
-/// When the state folder cannot be relied on any more: the disk did not confirm what was written.
+/// Returns an error if the state folder is no longer reliable, because the disk did not confirm a write.
 pub async fn serve(
     listener: TcpListener,
     app: Arc<App>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), StoreError> {
     let service = service(&app);
-    // The service is always ready.
+    // The service is always ready, so that it is called directly.
     let answer = move |request: Request<hyper::body::Incoming>| service.clone().call(request.map(Body::new));
     let ending = {
         let app = Arc::clone(&app);
@@ -47,8 +47,8 @@ pub async fn serve(
     Ok(())
 }
 
-/// Serves another protocol on a listener of its own until `shutdown` is done. Its connections are bounded as the server's own are,
-/// and may become WebSockets.
+/// Serves another protocol on a listener of its own until `shutdown` completes. Its connections have the
+/// bounds of the server's own, and may become WebSockets.
 pub async fn serve_protocol<F, Answered>(
     listener: TcpListener,
     app: Arc<App>,
@@ -61,12 +61,12 @@ pub async fn serve_protocol<F, Answered>(
     accept(listener, app, answer, shutdown).await;
 }
 
-/// Ends sessions whose leases are over, again and again.
+/// Ends sessions with expired leases, in a loop.
 async fn sweep(app: &Arc<App>) -> Infallible {
     let mut sweep = tokio::time::interval(SWEEP);
     loop {
         sweep.tick().await;
-        // Many leases that end at once take their time in the store.
+        // The store needs time if many leases expire at once, so that a thread of its own does this.
         let sessions = Arc::clone(&app.sessions);
         drop(tokio::task::spawn_blocking(move || sessions.sweep()));
     }

@@ -1,4 +1,4 @@
-//! Settings of a server, and their defaults.
+//! Owns the settings of a server, and their defaults.
 
 use std::time::Duration;
 
@@ -7,42 +7,42 @@ use super::world::auth::Auth;
 /// Settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The absolute URL under which it is reached, without a final slash.
+    /// Absolute URL under which clients reach the server, without a final slash.
     pub public_url: String,
-    /// The token that the admin API needs in `Diorama-Token`; open without it.
+    /// Token that the admin API requires in `Diorama-Token`. None leaves it open.
     pub control_token: Option<String>,
-    /// Bytes of a request's body.
+    /// Maximum length of a request's body, in bytes.
     pub max_body_bytes: usize,
-    /// Connections at a time.
+    /// Maximum number of concurrent connections.
     pub max_connections: usize,
-    /// Connections of one address at a time; half of all without it.
+    /// Maximum number of concurrent connections of one address. The default is half of all.
     pub max_connections_per_address: Option<usize>,
-    /// How long a connection may take to send its first request.
+    /// Maximum time for the first request of a connection.
     pub first_request_timeout: Duration,
-    /// How long a reply's writing may make no progress, as when its reader is gone.
+    /// Maximum time without progress while a reply is written, for example after its reader has gone.
     pub write_timeout: Duration,
-    /// How long a request's body may take to arrive.
+    /// Maximum time for a request's body to arrive.
     pub body_timeout: Duration,
-    /// How much of the worlds' security is checked.
+    /// Strictness of the checks of credentials.
     pub auth: Auth,
-    /// True if the one world that is served has a session at the root.
+    /// True if the only world has a session at the root.
     pub default_session: bool,
-    /// Limits of its sessions, and where they are written down.
+    /// Limits of its sessions, and their folder.
     pub sessions: diorama_sessions::Settings,
 }
 
-/// Bytes of a request's body, unless told otherwise.
+/// Default maximum length of a request's body, in bytes.
 pub const MAX_BODY_BYTES: usize = 1 << 20;
-/// Connections at a time, unless told otherwise.
+/// Default maximum number of concurrent connections.
 pub const MAX_CONNECTIONS: usize = 4_096;
-/// How long a connection may take to send its first request, unless told otherwise.
+/// Default maximum time for the first request of a connection.
 pub const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a request's body may take to arrive, unless told otherwise.
+/// Default maximum time for a request's body to arrive.
 pub const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long a reply's writing may make no progress, unless told otherwise.
+/// Default maximum time without progress while a reply is written.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 impl Settings {
-    /// The usual bounds, with the admin API open.
+    /// Returns the default settings, with the admin API open.
     #[must_use]
     pub fn new(public_url: &str) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Settings {
         }
     }
 
-    /// Connections of one address at a time.
+    /// Returns the maximum number of concurrent connections of one address.
     pub(super) fn connections_per_address(&self) -> usize {
         self.max_connections_per_address.unwrap_or(self.max_connections / 2).max(1)
     }

@@ -1,4 +1,4 @@
-//! Why a server cannot start.
+//! Owns the errors at the start of a server.
 
 use std::net::IpAddr;
 
@@ -6,7 +6,7 @@ use diorama_sessions::OpenError;
 
 use crate::search::SearchError;
 
-/// Why a server cannot start.
+/// Reasons for which a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The admin API would be open to a network.
@@ -23,7 +23,7 @@ pub enum StartError {
 /// Refuses to open the admin API to a network.
 ///
 /// # Errors
-/// [`StartError::Unprotected`] without a token anywhere but on loopback.
+/// Returns [`StartError::Unprotected`] if there is no token and the address is not a loopback address.
 pub const fn check_exposure(address: IpAddr, control_token: Option<&str>) -> Result<(), StartError> {
     if control_token.is_none() && !address.is_loopback() {
         return Err(StartError::Unprotected(address));

@@ -50,7 +50,7 @@ fn app(worlds: &[&str], change: impl FnOnce(&mut Settings)) -> Arc<App> {
     App::new(worlds, Some(Box::new(OneTask)), settings).unwrap()
 }
 
-/// The response to a request, as its connection would get it.
+/// Returns the response to a request as its connection would get it.
 fn respond(app: &Arc<App>, method: &Method, uri: &Uri, headers: &HeaderMap, body: &[u8]) -> Response<Body> {
     run(respond_to(app, method, uri, headers, body))
 }
@@ -69,7 +69,7 @@ async fn respond_to(
     router::service(app).oneshot(request).await.unwrap()
 }
 
-/// A request with a control token, or with none where it is empty.
+/// Sends a request with a control token. An empty token is omitted.
 async fn send(app: &Arc<App>, token: &str, line: &str, body: Json) -> (u16, HeaderMap, Json) {
     let (method, uri) = line.split_once(' ').unwrap();
     let mut headers = HeaderMap::new();
@@ -122,7 +122,7 @@ impl TaskSource for OneTask {
         [one].into_iter().skip(offset).take(limit).collect()
     }
 
-    /// Deletes product 14 of the shop; the task `t2` has the tool `confirm`.
+    /// The tasks ask to delete product 14 of the shop. The task `t2` also has the tool `confirm`.
     fn task(&self, id: &str) -> Result<Option<TaskSpec>, TaskError> {
         let base = shop();
         let change = ChangeCheck {
@@ -162,7 +162,7 @@ impl TaskSource for OneTask {
     }
 }
 
-/// The one call that the reference solution of the task makes.
+/// Returns the only call of the task's reference solution.
 fn needed(base: &diorama_engine::Base) -> Vec<diorama_grade::NeededCall> {
     let call = json!({
         "api": "DeleteProduct", "arguments": {"product_id": 14},
@@ -171,7 +171,7 @@ fn needed(base: &diorama_engine::Base) -> Vec<diorama_grade::NeededCall> {
     diorama_grade::NeededCall::collect(&[serde_json::from_value(call).unwrap()], base)
 }
 
-/// A customer who holds back which product it is.
+/// Returns the script of a customer who withholds the product.
 fn script() -> Script {
     let held =
         WithheldDetail { about: "product".into(), say: "Number 14.".into(), ..WithheldDetail::default() };
@@ -179,7 +179,7 @@ fn script() -> Script {
     Script { goals: vec![goal] }
 }
 
-/// Arguments that the first records of a world suggest.
+/// Returns arguments from the first records of a world.
 fn example(world: &World, api: &Api) -> Map<String, Json> {
     let mut arguments = Map::new();
     for (position, parameter) in api.parameters.iter().enumerate() {
@@ -233,7 +233,7 @@ fn encoded(json: &Json) -> String {
         .collect()
 }
 
-/// The request of a call, as the served document says.
+/// Returns the request of a call, in the form of the served document.
 fn request(
     document: &Json,
     base: &str,
@@ -260,7 +260,7 @@ fn request(
                 assert!(schema.get(name).is_some());
                 body.insert(name.clone(), value.clone());
             }
-            // The token may stand in the query string.
+            // The token may be in the query string.
             None => query.push(format!("{name}={}", encoded(value))),
         }
     }
@@ -302,7 +302,7 @@ fn a_call_by_route_is_a_call_by_name_and_replies_are_of_the_served_schema() {
     assert!(succeeded > 60, "only {succeeded} calls succeeded, which leaves too little to compare");
 }
 
-/// The schema of an API's successful replies.
+/// Returns the schema of an API's successful replies.
 fn tools_schema(document: &Json, world: &World, api: ApiId) -> Json {
     let api = world.api(api);
     let path = format!("{}{}", world.domains[api.domain.index()].base_path, api.path);

@@ -1,4 +1,5 @@
-//! Percent-encoding, query strings and form bodies, read strictly: what is not UTF-8 is refused, not replaced.
+//! Owns the strict parsers of percent-encoding, query strings and form bodies. They refuse bytes that are not
+//! UTF-8 instead of replacing them.
 
 use std::borrow::Cow;
 
@@ -8,44 +9,44 @@ use diorama_sessions::{Kind, Problem};
 use form_urlencoded::Parse;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
 
-/// The media type of JSON.
+/// Media type of JSON.
 pub(super) const JSON: &str = "application/json";
 
-/// Bytes of a line of text that refuses a request.
+/// Maximum length of a line of text that refuses a request, in bytes.
 pub(super) const MAX_LINE_BYTES: usize = 4_096;
 
-/// Characters that are not escaped in a segment of a path.
+/// Characters that need no escape in a segment of a path.
 pub(super) const SEGMENT: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// A text with its percent-encoded bytes decoded; none when they are not UTF-8. A `%` that begins no escape stands
-/// for itself.
+/// Decodes the percent-encoded bytes of a text, or returns none if they are not UTF-8. A `%` that begins no
+/// escape stays.
 pub(super) fn decode(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
-/// The pairs of a query string or form body, in order; none when one is not UTF-8.
+/// Returns the pairs of a query string or form body, in order, or none if one is not UTF-8.
 pub(super) fn pairs(text: &str) -> Option<Parse<'_>> {
-    // Separators of names and values are ASCII, so the text is UTF-8 when each of them is.
+    // Separators are ASCII, so that the text is UTF-8 exactly if each name and value is.
     decode(text)?;
     Some(form_urlencoded::parse(text.as_bytes()))
 }
 
-/// The pairs of a request's query string.
+/// Returns the pairs of a request's query string.
 ///
 /// # Errors
-/// [`Kind::Malformed`] when one is not UTF-8.
+/// Returns [`Kind::Malformed`] if one is not UTF-8.
 pub(super) fn query_pairs(query: &str) -> Result<Parse<'_>, Problem> {
     let detail = "the query string: expected percent-encoded UTF-8, found other bytes";
     pairs(query).ok_or_else(|| Problem::new(Kind::Malformed, detail))
 }
 
-/// The problem of a body that is not JSON but of this kind.
+/// Returns the problem of a body with another media type than JSON.
 pub(super) fn refuse_kind(found: &str) -> Problem {
     let detail = format!("the body: expected {JSON}, found {found}");
     Problem::new(Kind::UnsupportedMediaType, detail).with("expected", JSON)
 }
 
-/// The media type of a request's body, in lower case and without parameters.
+/// Returns the media type of a request's body, in lower case and without parameters.
 pub(super) fn media_type(headers: &HeaderMap) -> Option<String> {
     let kind = headers.get(CONTENT_TYPE)?.to_str().ok()?;
     Some(kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())

@@ -1,12 +1,13 @@
-//! Connections: what axum's own accept loop cannot do.
+//! Owns the connections. It has features that the accept loop of axum lacks.
 //!
-//! - `accept` hands connections to hyper: it leaves the date out of replies, hangs up where a fault loses a reply, and lets requests that
-//!   have begun finish at the end. axum's loop has no setting for any of these.
-//! - `connections` shares places out by address, closes idle connections for new ones, and ends silent ones.
-//! - `outgoing` counts the bytes of replies that wait for their readers, and ends writes that make no progress. Timed streams of
-//!   other crates leave what they wrote with the operating system.
-//! - `body` bounds the bytes of all bodies together, and reads refused bodies away, so that their senders see the refusal.
-//! - `agent_check` tells HAProxy in a protocol of its own how full the server is.
+//! - `accept` passes connections to hyper. It omits the date of replies, hangs up if a fault loses a reply,
+//!   and finishes open requests at the end. The loop of axum has no setting for these.
+//! - `connections` limits connections by address, closes idle ones for new ones, and ends silent ones.
+//! - `outgoing` counts the bytes of unread replies, and ends writes without progress. Timed streams of other
+//!   crates leave written bytes with the operating system.
+//! - `body` bounds the bytes of all bodies together, and discards refused bodies, so that their senders see
+//!   the refusal.
+//! - `agent_check` reports the load of the server to HAProxy, in a protocol of its own.
 
 pub(super) mod accept;
 pub(super) mod agent_check;
@@ -16,6 +17,6 @@ mod outgoing;
 
 pub(super) use self::outgoing::OfWorld;
 
-/// Marks a response whose connection ends without it: a fault asked for it.
+/// Marks a response that a fault loses: its connection ends without it.
 #[derive(Clone, Copy)]
 pub(super) struct HangUp;

@@ -1,4 +1,4 @@
-//! Sessions, records and changes as JSON.
+//! Owns the JSON of sessions, records and changes.
 
 use diorama_seeds::model::{DomainId, Record, Resource, World};
 use diorama_seeds::value::{Instant, Value, Zone};
@@ -13,14 +13,14 @@ use diorama_engine::fault::Faults;
 use diorama_engine::session::LogEntry;
 
 impl App {
-    /// The credentials of a client of a session's REST API, by the name of the security scheme.
+    /// Returns the credentials of a client of a session's REST API, by the name of the security scheme.
     #[must_use]
     pub fn credentials(&self, live: &Live) -> Map<String, Json> {
         auth::credentials(&auth::holder(live), &self.base_url(&live.id))
     }
 }
 
-/// A session in short.
+/// Returns the summary of a session.
 pub(super) fn session(live: &Live, base_url: String) -> SessionView {
     let world = live.world.world();
     let zone = &world.zone;
@@ -46,14 +46,14 @@ pub(super) fn session(live: &Live, base_url: String) -> SessionView {
     }
 }
 
-/// A timestamp in the world's zone.
+/// Formats a timestamp in the world's zone.
 pub(super) fn clock(instant: Instant, zone: &Zone) -> String {
     let mut text = String::new();
     zone.write_instant(instant, &mut text);
     text
 }
 
-/// The records of a state, of one resource or of all.
+/// Returns the records of a state, of one resource or of all.
 pub(super) fn state(live: &Live, only: Option<&str>) -> State {
     let base = &live.world.base;
     let world = base.world();
@@ -72,7 +72,7 @@ pub(super) fn state(live: &Live, only: Option<&str>) -> State {
     State { clock: clock(state.clock(), &world.zone), state_hash: state.digest().to_string(), resources }
 }
 
-/// Changes of records.
+/// Returns changes of records.
 pub(super) fn changes(world: &World, changes: &[RecordChange]) -> Vec<Change> {
     let change = |change: &RecordChange| {
         let declared = world.resource(change.resource);
@@ -92,7 +92,7 @@ pub(super) fn changes(world: &World, changes: &[RecordChange]) -> Vec<Change> {
     changes.iter().map(change).collect()
 }
 
-/// A call of the log.
+/// Returns a call of the log.
 pub(super) fn entry(world: &World, position: usize, entry: &LogEntry) -> LoggedCall {
     LoggedCall {
         n: position,

@@ -1,4 +1,4 @@
-//! A world's REST API: `/s/{id}/...`, and at the root of a server where it has a session there.
+//! Owns the REST API of a world, under `/s/{id}/...` and optionally at the root of the server.
 
 pub(super) mod auth;
 pub(super) mod documents;
@@ -38,36 +38,37 @@ use super::text::{JSON, SEGMENT};
 use super::transport::body::{Whole, drain};
 use diorama_engine::session::LogEntry;
 
-/// The REST APIs of sessions are below this path.
+/// Path prefix of the REST APIs of sessions.
 pub(super) const SESSIONS: &str = "/s/";
-/// Bytes of a body that are read in less time than a thread of the runtime may be held.
+/// Maximum length of a body that a thread of the runtime may parse itself, in bytes.
 const MAX_QUICK_BODY_BYTES: usize = 32 << 10;
 
-/// What the server makes of a world once.
+/// Data that the server derives from a world once.
 struct Tables {
     routes: Routes,
-    /// Its documents, as sessions that show all APIs have them.
+    /// Documents of sessions that show all APIs.
     documents: Documents,
 }
 
-/// A request whose body has been read.
+/// Request whose body has been read.
 struct Received<'a> {
     method: &'a Method,
     uri: &'a Uri,
     headers: &'a HeaderMap,
     body: &'a [u8],
-    /// The world's own path.
+    /// Path inside the world.
     path: &'a str,
 }
 
 impl<'a> Received<'a> {
-    /// The request whose world's own path begins at the byte `from`.
+    /// Makes a request whose path inside the world begins at the byte `from`.
     fn new(uri: &'a Uri, headers: &'a HeaderMap, method: &'a Method, body: &'a [u8], from: usize) -> Self {
         let path = uri.path().get(from..).filter(|path| !path.is_empty()).unwrap_or("/");
         Self { method, uri, headers, body, path }
     }
 
-    /// Returns true if it has a query parameter or a header of a name, with a value where that is not empty.
+    /// Returns true if the request has a query parameter or header with this name. A non-empty `value` must
+    /// match as well.
     fn has(&self, name: &str, value: &str) -> bool {
         let fits = |given: &str| value.is_empty() || given == value;
         let query = self.uri.query().unwrap_or_default();
@@ -84,7 +85,7 @@ impl Tables {
         tables.ok_or_else(|| Problem::new(Kind::Failed, "the world's routes cannot be made"))
     }
 
-    /// The API of a request, among those that its session sees.
+    /// Returns the API of a request, among those that its session sees.
     fn find<'a>(
         &'a self,
         server_path: &str,
@@ -99,7 +100,8 @@ impl Tables {
         self.routes.find(request.method.as_str(), path, sees, has)
     }
 
-    /// Returns true if the request's path is that of an API, of whatever method, which goes before the server's own paths.
+    /// Returns true if some API has the request's path, with any method, and takes precedence over the
+    /// server's own paths.
     fn claims_path(&self, server_path: &str, request: &Received<'_>) -> bool {
         let is_known =
             |path| self.routes.claims_path(path, |name: &str, value: &str| request.has(name, value));
@@ -107,13 +109,15 @@ impl Tables {
     }
 }
 
-/// The path below the server path of an imported document, which callers may keep before the world's own paths.
+/// Returns the path below the server path of an imported document. Callers may keep that prefix before the
+/// world's own paths.
 fn strip_server_path<'p>(server_path: &str, path: &'p str) -> Option<&'p str> {
     let below = path.strip_prefix(server_path).filter(|_| !server_path.is_empty())?;
     below.starts_with('/').then_some(below)
 }
 
-/// Answers a request of a session's world, or of the world at the root; where there is none, says that no route fits.
+/// Answers a request for a session's world, or for the world at the root. Without a world, it refuses the
+/// request.
 pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
     let path = request.uri().path();
     let (slot, from) = match path.strip_prefix(SESSIONS) {
@@ -137,20 +141,21 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
     }
 }
 
-/// Returns true if a world has an API at the request's path, of whatever method, which goes before the server's own paths.
+/// Returns true if a world has an API at the request's path, with any method, and takes precedence over the
+/// server's own paths.
 pub(super) fn claims_path(world: &Ready, request: &Request) -> bool {
     let received = Received::new(request.uri(), request.headers(), request.method(), &[], 0);
     Tables::get(world).is_ok_and(|tables| tables.claims_path(&world.server_path, &received))
 }
 
-/// Refuses a request whose body is not read: its sender gets the answer all the same.
+/// Refuses a request and discards its body, so that the sender reads the answer.
 async fn refuse(app: &App, request: Request, problem: Problem) -> Answer {
     let (parts, body) = request.into_parts();
     drain(body, &parts.headers, app.settings.max_body_bytes).await;
     Err(problem.into())
 }
 
-/// Answers a request of a session's world, whose own path begins at the byte `from`.
+/// Answers a request for a session's world, whose own path begins at the byte `from`.
 async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request) -> Answer {
     let (parts, body) = request.into_parts();
     let whole = Whole::read(app, &parts.headers, body).await?;
@@ -177,7 +182,7 @@ async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request)
     Box::pin(answered).await?
 }
 
-/// The document of a session's API. It leaves out the APIs that are to be found by searching.
+/// Returns the document of a session's API, without the APIs that the agent must find by searching.
 fn document(
     app: &App,
     slot: &Slot,
@@ -203,7 +208,8 @@ fn find_api<'a>(slot: &'a Slot, live: &Live, request: &Received<'a>) -> Result<F
     Ok(Tables::get(&slot.world)?.find(&slot.world.server_path, sees, request))
 }
 
-/// The answer to a request that takes microseconds. None where it may take longer, or another is at the session: nothing was done.
+/// Returns the answer to a request that takes microseconds. None means that it may take longer, or that the
+/// session is in use; then nothing was done.
 fn answer_quickly(app: &App, slot: &Slot, request: &Received<'_>) -> Option<Answer> {
     let live = slot.lock_soon()?;
     let found = match find_api(slot, &live, request) {
@@ -264,7 +270,7 @@ fn call_by_route(
     auth::check(&auth::holder(&live), api, app.settings.auth, headers, query)?;
     let own = auth::without_keys(world, api, query);
     let query = own.as_deref().unwrap_or(query);
-    // A read that is called by POST has its arguments in its body.
+    // A read called by POST has its arguments in its body.
     let is_posted = *request.method == Method::POST && api.method == ApiMethod::Get;
     let posted = is_posted.then(|| read_posted_query(query, headers, request.body)).transpose()?;
     let (query, body) = posted.as_deref().map_or((query, request.body), |posted| (posted, b"".as_slice()));
@@ -278,8 +284,9 @@ fn call_by_route(
     Ok(after(steps, response))
 }
 
-/// A token of the session, where the path is one at which tokens are issued. A document may describe it as an operation,
-/// whose made-up token would let nobody in; an API of the world's own that signs users in goes first.
+/// Returns a token of the session, if the path issues tokens. A document may describe that path as an
+/// operation, whose generated token would be invalid. An API of the world that signs users in takes
+/// precedence.
 fn issue_token(
     app: &App,
     slot: &Slot,
@@ -299,8 +306,9 @@ fn issue_token(
     Some(auth::issue(&auth::holder(live), domain, scheme, &asked))
 }
 
-/// The headers that an API declares for a success. `Location` is the path of what was made: that of the request, and its key. `Link` is
-/// the address of the next page (RFC 8288), and `X-Total-Count` the number of items of the whole list.
+/// Returns the headers that an API declares for a success. `Location` is the path of a new record: the path
+/// of the request and its key. `Link` is the address of the next page (RFC 8288), and `X-Total-Count` the
+/// number of items of the whole list.
 fn make_declared_headers(
     api: &Api,
     entry: &LogEntry,

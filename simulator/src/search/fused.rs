@@ -1,4 +1,4 @@
-//! Words, meaning and need joined.
+//! Owns the fusion of words, meaning and need.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use diorama_engine::search::cosine;
 use diorama_engine::search::fusion::{Fused, Fusion};
 use diorama_engine::search::score::{BEST_OF_ALL, Score};
 
-/// Hits of one search, at most.
+/// Maximum number of hits of one search.
 const MAX_HITS: usize = 1_000;
-/// Domains that a message names, at most.
+/// Maximum number of domains in a message.
 const MAX_DOMAINS_NAMED: usize = 40;
-/// The best of each part that are fused, at least.
+/// Minimum number of hits of each part that are fused.
 const DEPTH: usize = 100;
 
-/// An index of APIs.
+/// Index of APIs.
 ///
 /// ```
 /// use diorama_engine::embed::embedded;
@@ -43,14 +43,14 @@ const DEPTH: usize = 100;
 /// ```
 pub struct ApiIndex {
     entries: Vec<ApiEntry>,
-    /// The position at which each entry was given.
+    /// Position of each entry in the input.
     given: Vec<usize>,
     lexical: Lexical,
     fusion: Fusion,
     embedder: Arc<dyn Embedder>,
 }
 
-/// The results of each part, best first.
+/// Results of each part, best first.
 struct Found {
     words: Vec<(usize, f32)>,
     near: Vec<(i32, usize)>,
@@ -61,7 +61,7 @@ impl ApiIndex {
     /// Indexes APIs.
     ///
     /// # Errors
-    /// When the index cannot be made or the embedder fails.
+    /// Returns an error if the index cannot be made, or if the embedder fails.
     pub fn new(entries: Vec<ApiEntry>, embedder: Arc<dyn Embedder>) -> Result<Self, SearchError> {
         let (given, entries) = ApiEntry::sorted(entries);
         Ok(Self {
@@ -73,28 +73,28 @@ impl ApiIndex {
         })
     }
 
-    /// The APIs that fit best, best first, ties by world and name.
+    /// Returns the best APIs, best first. World and name decide ties.
     ///
     /// # Errors
-    /// When the index cannot be read or the embedder fails.
+    /// Returns an error if the index cannot be read, or if the embedder fails.
     pub fn search(&self, query: ApiQuery<'_>) -> Result<Vec<ApiHit>, SearchError> {
         let found = self.found(query)?;
         Ok(found.fused.best.iter().filter_map(|best| self.hit(*best, &found)).collect())
     }
 
-    /// The positions, among the entries that the index was made of, of the APIs that fit best.
+    /// Returns the positions of the best APIs among the input of [`ApiIndex::new`].
     ///
     /// # Errors
-    /// As [`ApiIndex::search`].
+    /// Returns the errors of [`ApiIndex::search`].
     pub fn positions(&self, query: ApiQuery<'_>) -> Result<Vec<usize>, SearchError> {
         let best = self.found(query)?.fused.best;
         Ok(best.into_iter().filter_map(|(_, position)| self.given.get(position).copied()).collect())
     }
 
-    /// Checks that an API is of a domain.
+    /// Checks that a domain has an API.
     ///
     /// # Errors
-    /// When none is: the names that were expected, some of them where there are many.
+    /// Returns the expected names if the domain has none, or some of them if there are many.
     pub fn check_domain(&self, name: &str) -> Result<(), String> {
         let known: BTreeSet<&str> = self.entries.iter().map(|entry| &*entry.domain).collect();
         if known.contains(name) {
@@ -105,13 +105,13 @@ impl ApiIndex {
         Err(format!("one of {}{more}", named.join(", ")))
     }
 
-    /// The number of APIs.
+    /// Returns the number of APIs.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Returns true if there is no API.
+    /// Returns true if there are no APIs.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.entries.is_empty()

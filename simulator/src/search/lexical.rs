@@ -1,4 +1,4 @@
-//! BM25 over the words of APIs, in memory.
+//! Owns BM25 over the words of APIs, in memory.
 
 use diorama_seeds::model::Method;
 use tantivy::collector::TopDocs;
@@ -12,22 +12,22 @@ use super::types::{ApiQuery, SearchError};
 use diorama_engine::search::ApiEntry;
 use diorama_engine::search::words::words;
 
-/// How much a word counts by where it stands: name, description, parameters, domain.
+/// Weights of a word in the name, description, parameters and domain.
 const WEIGHTS: [f32; 4] = [3.0, 2.0, 0.7, 1.0];
-/// Different words of a query that count, at most; the first ones.
+/// Maximum number of distinct words of a query. The first ones count.
 const MAX_WORDS: usize = 64;
-/// The writer's memory while the index is made, with one thread.
+/// Memory of the writer with one thread, in bytes.
 const WRITER_BYTES: usize = 50_000_000;
 const ANALYSER: &str = "english";
 
-/// An index of the words of entries, which are known by their positions.
+/// Index of the words of entries, which are identified by their positions.
 pub(super) struct Lexical {
     searcher: Searcher,
-    /// The position of each document, for each segment.
+    /// Position of each document, per segment.
     positions: Vec<Column<u64>>,
-    /// Name, description, parameters, domain.
+    /// Fields of name, description, parameters and domain.
     fields: [Field; 4],
-    /// World, domain, method.
+    /// Fields of world, domain and method.
     filters: [Field; 3],
     analyser: TextAnalyzer,
 }
@@ -75,7 +75,7 @@ impl Lexical {
         Ok(Self { searcher, positions, fields, filters, analyser })
     }
 
-    /// The best entries with their scores, best first, ties by position.
+    /// Returns the best entries with their scores, best first. The position decides ties.
     pub(super) fn best(&self, query: ApiQuery<'_>, limit: usize) -> Result<Vec<(usize, f32)>, SearchError> {
         let Some(wanted) = self.query(query).filter(|_| limit > 0) else { return Ok(Vec::new()) };
         let found = self.searcher.search(&wanted, &TopDocs::with_limit(limit).order_by_score())?;
@@ -108,7 +108,7 @@ impl Lexical {
         for (field, text) in self.filters.into_iter().zip(exact) {
             let Some(text) = text else { continue };
             let of = TermQuery::new(Term::from_field_text(field, text), IndexRecordOption::Basic);
-            // A filter narrows the hits and does not count.
+            // A filter restricts the hits and adds no score.
             all.push((Occur::Must, Box::new(BoostQuery::new(Box::new(of), 0.0))));
         }
         if all.is_empty() {
@@ -132,7 +132,7 @@ impl Lexical {
     }
 }
 
-/// The words of a text, as all searches of this crate see them.
+/// Returns the words of a text in the form that all searches of this crate use.
 fn normalised(text: &str) -> String {
     words(text).collect::<Vec<_>>().join(" ")
 }

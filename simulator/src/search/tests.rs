@@ -210,7 +210,7 @@ fn keys_and_tokens_of_a_world_are_told_apart_by_what_they_are() {
     assert!(of("CancelOrder").inputs.iter().any(|input| input.thing == token));
 }
 
-/// Another embedder than the one in the program takes its place.
+/// An embedder that replaces the one in the program.
 struct Letters;
 
 impl Embedder for Letters {

@@ -1,4 +1,4 @@
-//! Queries, hits and errors of the search.
+//! Owns the queries, hits and errors of the search.
 
 use diorama_seeds::model::Method;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use diorama_engine::embed::EmbedError;
 
-/// Why APIs cannot be searched.
+/// Reasons for which APIs cannot be searched.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
     /// The index of words cannot be made or read.
@@ -17,7 +17,7 @@ pub enum SearchError {
     Embed(#[from] EmbedError),
 }
 
-/// Which parts of the search count.
+/// Parts of the search that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SearchBy {
     /// BM25 only.
@@ -26,16 +26,16 @@ pub enum SearchBy {
     Meaning,
     /// Both, fused by rank.
     Fused,
-    /// Both, and what the hits need.
+    /// Both, and the needs of the hits.
     #[default]
     FusedAndNeeds,
 }
 
 impl SearchBy {
-    /// All, in the order of their power.
+    /// All variants, in ascending order of power.
     pub const ALL: [Self; 4] = [Self::Words, Self::Meaning, Self::Fused, Self::FusedAndNeeds];
 
-    /// Its name: `lexical`, `embedding`, `fused`, `fused+needs`.
+    /// Returns the name: `lexical`, `embedding`, `fused`, `fused+needs`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,27 +46,27 @@ impl SearchBy {
         }
     }
 
-    /// The one of a name.
+    /// Returns the variant with a name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|by| by.name() == name)
     }
 }
 
-/// A search for APIs.
+/// Query for APIs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ApiQuery<'a> {
-    /// In plain words.
+    /// Text of the query, in plain words.
     pub text: &'a str,
-    /// The maximum number of hits.
+    /// Maximum number of hits.
     pub k: usize,
-    /// Only APIs of this world.
+    /// Name of the only world.
     pub world: Option<&'a str>,
-    /// Only APIs of the domain of this name.
+    /// Name of the only domain.
     pub domain: Option<&'a str>,
-    /// Only APIs of this method.
+    /// The only HTTP method.
     pub method: Option<Method>,
-    /// Which parts count.
+    /// Parts of the search that count.
     pub by: SearchBy,
 }
 

@@ -1,4 +1,4 @@
-//! Plots and words that a scripted model writes.
+//! Owns the tests of plots and words that a scripted model writes.
 
 use super::*;
 use crate::authoring::guide::GUIDE;
@@ -6,7 +6,8 @@ use crate::authoring::plain::add_plain_words;
 use crate::authoring::scenarios::{MendScenarios, WriteScenarios};
 use crate::scenarios::rehearse::{rehearsal, rehearsal_of_words};
 
-/// The plots of a model's reply: one that is sound, one that names no place at first, and one that never becomes a row.
+/// Returns the plots of a model's reply: a good one, one that binds nothing at first, and one that never
+/// becomes a row.
 fn plots() -> [Json; 3] {
     let cancel = json!({
         "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
@@ -30,7 +31,8 @@ fn plan(place: &str) -> Json {
     })
 }
 
-/// The words of the plot `plan`: those of the first reply name no pilot, and one of the second never passes.
+/// Returns the words of the plot `plan`. The first reply names no pilot, and one wording of the second
+/// never passes.
 fn words_of_plan(again: bool) -> Json {
     let user = if again { "Please plan a transit with {who.name}." } else { "Please plan a transit." };
     json!({
@@ -69,7 +71,7 @@ async fn plots_come_in_batches_and_their_words_with_rows_in_sight() {
                 said(if request.origin.attempt == 0 { &first } else { &third })
             }
             "query_mend" => said(&second),
-            // Three asks for each of the plots `cancel`, `plan`, `cancel_another`.
+            // Each of the plots `cancel`, `plan` and `cancel_another` gets three requests.
             "query_words" if request.origin.attempt == 3 => said(&words_of_plan(false)),
             "query_words" if request.origin.attempt == 4 => said(&words_of_plan(true)),
             "query_words" if request.origin.attempt < 3 => said(&words_of_cancel),
@@ -85,7 +87,7 @@ async fn plots_come_in_batches_and_their_words_with_rows_in_sight() {
     assert!(prompt.contains("- cancel: an agent at the quay"), "{prompt}");
     assert!(prompt.contains("no plot calls yet") && !prompt.contains("yet: CancelTransit"), "{prompt}");
 
-    // The words of a plot are asked for with rows of it in plain words.
+    // The request for a plot's words shows rows of it in plain words.
     let asked = heard(&model, "query_words");
     assert_eq!(asked.len(), 6);
     assert_eq!(asked[0].matches("A row of it:").count(), 2, "{}", asked[0]);
@@ -102,7 +104,7 @@ async fn plots_come_in_batches_and_their_words_with_rows_in_sight() {
     let dropped = [("cannot be played".to_owned(), 1), ("no words".to_owned(), 1)];
     assert_eq!(funnel.scenarios_dropped, BTreeMap::from(dropped));
 
-    // Plots and words stand apart, beside the world.
+    // Plots and words are in files of their own beside the world.
     let world = &authored.worlds[0];
     let (plots, words) = world.beside.as_ref().unwrap();
     assert!(!plots.contains("user:") && !world.text.contains("scenarios"), "{plots}");
@@ -154,7 +156,7 @@ fn words_are_tried_in_worlds_that_have_records_for_their_plot() {
     let doc = diorama_seeds::world::read("w", mended().as_bytes()).unwrap();
     let plot = json!({
         "name": "cancel", "who": "an agent at the quay", "bind": { "wanted": { "a": "transit", "where": "item.status == 'planned'" } },
-        // About half of all worlds.
+        // The condition holds in about half of all worlds.
         "given": ["size(pilot.first(p, true).name) % 2 == 0"],
         "goals": [{ "does": [{ "call": "CancelTransit", "with": { "transit_id": "wanted" } }] }],
     });

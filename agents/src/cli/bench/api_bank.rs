@@ -1,4 +1,4 @@
-//! `diorama bench api-bank`
+//! Owns the command `diorama bench api-bank`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

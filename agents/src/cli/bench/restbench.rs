@@ -1,4 +1,4 @@
-//! `diorama bench restbench`
+//! Owns the command `diorama bench restbench`.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! `diorama bench reverse-chain`
+//! Owns the command `diorama bench reverse-chain`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::cli::{Done, Streams};
 /// a call that is given one of them is a call inside a call. A plan matches its label when structure and APIs are the same and
 /// every value means the same.
 #[derive(Debug, Args)]
-// The temperature of the paper's experiments.
+// This is the temperature of the paper's experiments.
 #[command(mut_arg("temperature", |temperature| temperature.default_value("0.1")))]
 pub struct ReverseChainCommand {
     /// JSON list of {APIs, Query, Label, Index}, or one of them on each line; or a folder of such files.
@@ -59,7 +59,7 @@ impl ReverseChainCommand {
             })?;
             return done(low(rate.share));
         }
-        // clap asks for it where there are no pairs.
+        // clap requires the argument unless there are pairs.
         let Some(data) = &self.data else { return Err(CliError::Usage("FILE|DIR: found none".into())) };
         self.agents.variant.execution = Some(self.execution);
         let material = Arc::new(Material::read(data)?);

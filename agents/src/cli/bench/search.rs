@@ -1,4 +1,4 @@
-//! `diorama bench search`
+//! Owns the command `diorama bench search`.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::cli::files::open_dataset;
 use crate::cli::inputs::Inputs;
 use crate::cli::{Done, Streams, terminal};
 
-/// Hits that a search is asked for.
+/// Maximum number of hits per search.
 const MOST_HITS: usize = CUTS[CUTS.len() - 1];
 
 /// Measure how well APIs are found.
@@ -49,7 +49,7 @@ pub struct SearchCommand {
     pub inputs: Inputs,
 }
 
-/// A way of searching and what it got.
+/// Search method with its measures.
 struct Method {
     name: String,
     measured: Measured,
@@ -73,7 +73,7 @@ impl SearchCommand {
     }
 
     fn material(&self, streams: &mut Streams<'_>) -> Result<Material, CliError> {
-        // A file holds instances; a folder, or a place in an object store, is a dataset.
+        // A file holds instances. A folder, or a location in an object store, is a dataset.
         if let Some(path) = self.queries.as_local().filter(|path| !path.is_dir()) {
             if !self.inputs.is_empty() {
                 return Err(CliError::Usage(format!(

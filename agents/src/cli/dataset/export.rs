@@ -1,4 +1,4 @@
-//! `diorama dataset export`
+//! Owns the command `diorama dataset export`.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `diorama dataset merge`
+//! Owns the command `diorama dataset merge`.
 
 use clap::Args;
 use diorama_output::merge::{MergeError, Merged, merge};

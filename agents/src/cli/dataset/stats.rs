@@ -1,4 +1,4 @@
-//! `diorama dataset stats`
+//! Owns the command `diorama dataset stats`.
 
 use clap::Args;
 use diorama_output::stats::{ApiFingerprint, Stats, measure};

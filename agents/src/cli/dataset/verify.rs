@@ -1,4 +1,4 @@
-//! `diorama dataset verify`
+//! Owns the command `diorama dataset verify`.
 
 use std::num::NonZeroUsize;
 
@@ -33,10 +33,11 @@ pub struct Verify {
     pub threads: Option<NonZeroUsize>,
 }
 
-/// Failures beyond these are counted, not listed.
+/// Maximum number of listed failures. Further ones are counted only.
 const LISTED: usize = 100;
 
-/// Properties that the rows and worlds alone cannot prove. Generating again with the same seed and settings would.
+/// Properties that the rows and worlds alone cannot prove. Only generation with the same seed and settings
+/// proves them.
 const UNPROVEN: [&str; 13] = [
     "gold_answer.claims: which facts a request asks for, and what opens a goal",
     "the words of the system message and of the assistant beyond episode.system_hash and episode.dialogue_hash",
@@ -60,14 +61,14 @@ struct Found {
     rows: u64,
     replayed: u64,
     failed_rows: u64,
-    /// Rows of an older version, of which not all could be derived.
+    /// Rows of an older version, which lack the claims for some columns.
     older: u64,
 }
 
 impl Verify {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
-        // A dataset of an older version of the search is replayed by it.
+        // A dataset of an older search version is replayed with that version.
         let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
         let mut failures = folder.check_versions(&versions(recorded));
         if failures.is_empty() {
@@ -191,7 +192,7 @@ fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::Prog
     found
 }
 
-/// The versions of this program, with one of its searches for tools.
+/// Returns the versions of this program, with a version of its tool search.
 pub fn versions(search: SearchVersion) -> Versions {
     Versions {
         engine: diorama_engine::ENGINE_VERSION.to_owned(),

@@ -1,4 +1,4 @@
-//! `diorama dataset view`
+//! Owns the command `diorama dataset view`.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
 use crate::console::DatasetRows;
 
-/// Rows printed where no number is given.
+/// Number of rows to print by default.
 const USUAL_ROWS: usize = 3;
 
 /// Print rows as readable conversations, or show all rows in a browser.
@@ -63,7 +63,7 @@ impl View {
     }
 }
 
-/// A row in plain text: its labels, then who says or calls what.
+/// Formats a row as plain text: its labels, then its messages and calls.
 pub(in crate::cli) fn conversation(row: &Dialogue, width: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(

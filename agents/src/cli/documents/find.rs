@@ -1,28 +1,29 @@
-//! The documents that are named on the command line, or lie in folders that are, at any depth.
+//! Owns the search for documents on the command line, and in folders at any depth.
 
 use std::path::{Path, PathBuf};
 
 use crate::cli::error::CliError;
 
-/// Folders inside each other, at most.
+/// Maximum depth of folders.
 const MAX_DEPTH: usize = 32;
-/// The endings of documents.
+/// File extensions of documents.
 const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
-/// A document that was found.
+/// Document that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Its file.
+    /// Path of the document.
     pub path: PathBuf,
-    /// Its path below the folder that was named, with `/`; of a file that was named, the file's name.
+    /// Path relative to the folder on the command line, with `/`. A file on the command line has its file
+    /// name.
     pub label: String,
 }
 
-/// The documents of files and folders: of a folder those at any depth, by path. Hidden folders and links to folders are
-/// left out.
+/// Returns the documents of files and folders, those of a folder by path. Hidden folders and links to folders
+/// are skipped.
 ///
 /// # Errors
-/// When a folder cannot be read, or holds no document.
+/// Returns an error if a folder cannot be read, or holds no document.
 pub fn documents(named: &[PathBuf]) -> Result<Vec<Found>, CliError> {
     let mut all = Vec::new();
     for path in named {
@@ -45,12 +46,12 @@ pub fn documents(named: &[PathBuf]) -> Result<Vec<Found>, CliError> {
     Ok(all)
 }
 
-/// Returns true if several documents may be meant: a folder is named, or more than one file.
+/// Returns true if there may be several documents: a folder, or more than one file.
 pub fn is_several(named: &[PathBuf]) -> bool {
     named.len() > 1 || named.iter().any(|path| path.is_dir())
 }
 
-/// Returns true if a file has the ending of a document or a world.
+/// Returns true if a file has the extension of a document or a world.
 pub fn has_ending(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
 }

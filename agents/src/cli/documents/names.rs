@@ -1,4 +1,4 @@
-//! The provider, the service and the name of a document: what it says of itself, else what its path says.
+//! Owns the provider, service and name of a document. They come from the document, else from its path.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -7,19 +7,19 @@ use diorama_seeds::naming::snake;
 use regex::bytes::Regex;
 use serde::{Deserialize, Serialize};
 
-/// Names of files that say nothing of the API.
+/// File names that do not identify an API.
 const PLAIN_STEMS: [&str; 4] = ["openapi", "swagger", "api", "index"];
-/// Characters of a name, at most.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 60;
 
-/// Who offers an API, and which of theirs it is.
+/// Provider and service of an API.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Naming {
-    /// The provider.
+    /// Provider of the API.
     pub provider: String,
-    /// The service.
+    /// Service among those of the provider.
     pub service: Option<String>,
-    /// A name made of both.
+    /// Name made of both.
     pub name: String,
 }
 
@@ -37,8 +37,9 @@ struct Info {
     service: Option<String>,
 }
 
-/// Names a document by `x-providerName` and `x-serviceName`, else by the folders above it: `provider/service/version/openapi.yaml`,
-/// `provider/service.json`. One that lies in no folder and says nothing of itself has the name of its file.
+/// Names a document by `x-providerName` and `x-serviceName`, else by its folders:
+/// `provider/service/version/openapi.yaml`, `provider/service.json`. Without either, the name is that of its
+/// file.
 pub fn naming(label: &str, text: &[u8]) -> Naming {
     let info = info(text);
     let parts: Vec<&str> = label.split('/').collect();
@@ -67,7 +68,7 @@ pub fn naming(label: &str, text: &[u8]) -> Naming {
     Naming { name: name.trim_end_matches('_').to_owned(), provider, service }
 }
 
-/// Gives names that occur several times a number, in order. Documents without a world have none.
+/// Numbers names that occur several times, in order. The empty names of documents without a world stay.
 pub fn number(names: &mut [String]) {
     let mut taken: BTreeSet<String> = names.iter().cloned().collect();
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
@@ -86,14 +87,14 @@ pub fn number(names: &mut [String]) {
     }
 }
 
-/// Returns true if a folder is called by a version: `1.0`, `v2`, `v1beta1`, `2024-01-01-preview`.
+/// Returns true if the name of a folder is a version: `1.0`, `v2`, `v1beta1`, `2024-01-01-preview`.
 fn is_version(part: &str) -> bool {
     static VERSION: LazyLock<Option<regex::Regex>> =
         LazyLock::new(|| regex::Regex::new(r"(?i)^v?\d[\d._-]*((alpha|beta|preview|rc|p)[\d._-]*)*$").ok());
     VERSION.as_ref().is_some_and(|version| version.is_match(part))
 }
 
-/// What a document says of its provider and service. Of YAML only plain values of one line are read.
+/// Returns the provider and service in a document. In YAML it reads only plain values on one line.
 fn info(text: &[u8]) -> Info {
     if let Ok(head) = serde_json::from_slice::<Head>(text) {
         return head.info;

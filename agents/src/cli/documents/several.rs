@@ -1,4 +1,4 @@
-//! Several documents imported, each in a process of its own.
+//! Owns the import of several documents, each in a process of its own.
 
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::isolation::worker::{Reply, Request, read_reply, write_request};
 /// Imports documents, in order. Names that occur several times are numbered.
 ///
 /// # Errors
-/// When a process was ended from outside.
+/// Returns an error if a signal from outside ended a process.
 pub fn import(
     found: &[Found],
     import: &ImportArgs,

@@ -1,4 +1,4 @@
-//! `diorama eval compare RUN RUN`: two stored runs beside each other.
+//! Owns the command `diorama eval compare`, which compares two stored runs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,13 +13,13 @@ use crate::evaluation::page::{Shown, by_cell, page};
 use crate::evaluation::paired::{Difference, solved};
 use crate::evaluation::shares::Rate;
 
-/// Two runs.
+/// Comparison of two runs.
 #[derive(Debug, Serialize)]
 struct Compared {
     runs: Vec<Json>,
-    /// The second against the first, on the episodes that both have.
+    /// The second run compared with the first, on the episodes that both have.
     paired: Option<Difference>,
-    /// The note on figures of scripted agents beside those of models.
+    /// Note on scripted agents beside agents with a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'static str>,
 }

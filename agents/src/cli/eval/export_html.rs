@@ -1,4 +1,4 @@
-//! `diorama eval export-html RUN... --out DIR`: the pages of kept runs as files.
+//! Owns the command `diorama eval export-html`, which writes the pages of stored runs as files.
 
 use std::path::PathBuf;
 

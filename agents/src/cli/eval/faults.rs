@@ -1,8 +1,8 @@
-//! Faults as `diorama eval --faults` takes them.
+//! Owns the parser of `diorama eval --faults`.
 
 use diorama_engine::fault::{Faults, Kind, Rule};
 
-/// A fault and how often it strikes, or by how much: `429=0.1`, `latency=50-500`.
+/// Parses a fault with its share of calls, or with its delay: `429=0.1`, `latency=50-500`.
 pub(super) fn rule(text: &str) -> Result<Rule, String> {
     let expected = "latency=MS, latency=MS-MS, or one of 429, 500 to 599, expired, stale and partial with a share, \
                     such as 429=0.1";

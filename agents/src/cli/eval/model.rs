@@ -1,4 +1,4 @@
-//! Owns the flags of every command that asks a chat model, and makes the model of them.
+//! Owns the flags of every command that asks a chat model, and makes the model from them.
 
 use std::io::Write as _;
 use std::num::NonZeroUsize;
@@ -94,15 +94,15 @@ pub struct AnswersArgs {
     pub transcriber_base_url: Option<String>,
 }
 
-/// A model that is ready to be asked.
+/// A chat model that is ready for requests.
 pub struct Connected {
-    /// The model.
+    /// The model itself.
     pub model: SharedModel,
-    /// Its name.
+    /// Name of the model.
     pub name: String,
     /// Counter of its requests and tokens.
     pub budget: Arc<RunBudget>,
-    /// Length of replies and temperature.
+    /// Sampling of tokens, with the maximum length of a reply.
     pub sampling: Sampling,
     /// Prices of tokens.
     pub prices: Prices,
@@ -112,18 +112,18 @@ impl ModelArgs {
     /// Makes the model.
     ///
     /// # Errors
-    /// When something is missing or cannot be used.
+    /// Returns an error if a required flag is missing or a value cannot be used.
     pub fn connect(&self) -> Result<Connected, CliError> {
         self.connection.connect(self.temperature, self.concurrency)
     }
 }
 
 impl AnswersArgs {
-    /// Makes the model that transcribes answers, where one is to. It is asked anew each time: `--record` and `--replay` are
-    /// the agent's.
+    /// Makes the model that transcribes answers, if the flags ask for one. Every run asks it again, because
+    /// `--record` and `--replay` apply to the agent alone.
     ///
     /// # Errors
-    /// When it is named and not asked for, or the other way round, or cannot be used.
+    /// Returns an error if only one of its two flags is set, or if a value cannot be used.
     pub fn connect(&self, agent: &ModelArgs) -> Result<Option<Arc<Transcriber>>, CliError> {
         let model = match (self.answers, &self.transcriber_model) {
             (Answers::Structured, None) => return Ok(None),
@@ -147,7 +147,7 @@ impl AnswersArgs {
 }
 
 impl ConnectionArgs {
-    /// Returns the length of replies and the temperature.
+    /// Returns the maximum length of replies and the temperature.
     pub fn sampling(&self, temperature: Option<f64>) -> Sampling {
         Sampling { temperature, ..Sampling::up_to(self.max_reply_tokens) }
     }
@@ -160,7 +160,7 @@ impl ConnectionArgs {
     /// Makes the model, with at most `concurrency` requests in flight.
     ///
     /// # Errors
-    /// When something is missing or cannot be used.
+    /// Returns an error if a required flag is missing or a value cannot be used.
     pub fn connect(
         &self,
         temperature: Option<f64>,
@@ -212,7 +212,7 @@ impl ConnectionArgs {
     }
 }
 
-/// Says on stderr that a request has failed, long before the last attempt has.
+/// Reports the first failure of a request on stderr, long before its last retry.
 fn note_failure(error: &ChatError) {
     // A closed stderr must not end the work.
     let _ = writeln!(std::io::stderr(), "note: {error}; such requests are sent again up to --retries times");

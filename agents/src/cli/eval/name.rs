@@ -1,4 +1,4 @@
-//! The agents of `diorama eval` by name.
+//! Owns the agents of `diorama eval` by name.
 
 use std::sync::{Arc, LazyLock};
 
@@ -11,12 +11,12 @@ use crate::cli::error::CliError;
 use crate::evaluation::contender::{Contender, ModelContender};
 use crate::evaluation::policies::{POLICIES, Policy};
 
-/// An agent by its name on the command line.
+/// Agent by its name on the command line.
 #[derive(Clone, Copy, Debug)]
 pub enum AgentName {
     /// An agent that asks a model.
     Model(ModelAgent),
-    /// An agent that asks none.
+    /// An agent without a model.
     Scripted(&'static Policy),
 }
 
@@ -77,10 +77,10 @@ pub struct VariantArgs {
 }
 
 impl VariantArgs {
-    /// Checks that the variants are of the agents that are run.
+    /// Checks that the variants belong to the selected agents.
     ///
     /// # Errors
-    /// Where one is of another agent.
+    /// Returns an error if a variant belongs to another agent.
     pub fn check(self, agents: impl IntoIterator<Item = AgentName>) -> Result<(), CliError> {
         let mut agents = agents.into_iter();
         let other = agents.find(|agent| !matches!(agent, AgentName::Model(ModelAgent::RestGpt)));
@@ -92,12 +92,12 @@ impl VariantArgs {
         }
     }
 
-    /// The part that is left out, by its name.
+    /// Returns the name of the omitted part.
     pub fn without(self) -> Option<String> {
         self.without.and_then(|part| Some(part.to_possible_value()?.get_name().to_owned()))
     }
 
-    /// The form of a caller's calls, by its name.
+    /// Returns the name of the form of a caller's calls.
     pub fn caller_form(self) -> Option<String> {
         Some(self.caller_form.to_possible_value()?.get_name().to_owned())
     }
@@ -123,22 +123,22 @@ impl ValueEnum for AgentName {
 }
 
 impl AgentName {
-    /// Its name, as it is written on the command line.
+    /// Returns the name on the command line.
     pub fn text(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 
-    /// Returns true where it asks a model.
+    /// Returns true if the agent asks a model.
     pub const fn asks_model(self) -> bool {
         matches!(self, Self::Model(_))
     }
 
-    /// Returns true where it must not solve a task.
+    /// Returns true if the agent must not solve any task.
     pub const fn is_adversary(self) -> bool {
         matches!(self, Self::Scripted(policy) if policy.is_adversary())
     }
 
-    /// The agent; `connected` is the model that it asks, where it asks one.
+    /// Makes the agent. `connected` is its model; None gives no agent for an agent that asks a model.
     pub fn contender(self, connected: Option<&Connected>, variant: VariantArgs) -> Option<Contender> {
         Some(match self {
             Self::Scripted(policy) => Contender::Scripted(policy),
@@ -148,7 +148,7 @@ impl AgentName {
 }
 
 impl ModelAgent {
-    /// The agent with its model.
+    /// Makes the agent with its model.
     pub fn contender(self, connected: &Connected, variant: VariantArgs) -> ModelContender {
         let Connected { model, sampling, .. } = connected;
         ModelContender { method: method(self, variant), model: Arc::clone(model), sampling: sampling.clone() }

@@ -1,4 +1,4 @@
-//! `diorama eval regrade`: a stored run under the grader of today.
+//! Owns the command `diorama eval regrade`, which grades a stored run with the current grader.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,7 +19,7 @@ use crate::evaluation::batch::{self, Episode};
 use crate::evaluation::judge::Judge;
 use crate::evaluation::measures::class_name;
 
-/// The result of grading again.
+/// Result of regrading.
 #[derive(Debug, Default, Serialize)]
 struct Regraded {
     episodes: u64,
@@ -28,7 +28,7 @@ struct Regraded {
     changed: Vec<Changed>,
 }
 
-/// A verdict that is another now.
+/// A verdict that changed.
 #[derive(Debug, Serialize)]
 struct Changed {
     task: String,

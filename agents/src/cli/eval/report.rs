@@ -1,4 +1,4 @@
-//! The report of `diorama eval`: the measures, and the shares by ability, depth, tag and pool.
+//! Owns the report of `diorama eval`: the measures, and the shares by ability, depth, tag and pool.
 
 use std::collections::BTreeMap;
 
@@ -14,45 +14,46 @@ use crate::evaluation::results::{PassRate, Results, success_rate, usage};
 use crate::evaluation::run::Outcome;
 use crate::evaluation::shares::Rate;
 
-/// The report of a run.
+/// Report of a run.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     agent: String,
-    /// True for an agent without a model: its figures do not stand beside those of models.
+    /// True for an agent without a model, whose figures are not comparable with those of models.
     scripted: bool,
     model: Option<String>,
-    /// The model that filled `finish` in from the agent's messages: the figures are of both, and no reward.
+    /// Model that filled in `finish` from the agent's messages. The figures then measure both models and are
+    /// no reward.
     #[serde(skip_serializing_if = "Option::is_none")]
     answers_transcribed_by: Option<String>,
     #[serde(flatten)]
     pub(super) results: Results,
-    /// The cost of faults, where they were switched on.
+    /// Effect of faults, if the run injects them.
     #[serde(skip_serializing_if = "Option::is_none")]
     faults: Option<UnderFaults>,
-    /// The cost of the tokens of all episodes, those of an earlier part of the run too, in the currency of the prices.
+    /// Cost of the tokens of all episodes including resumed ones, in the currency of the prices.
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<f64>,
-    /// The requests and the spending of the model in this part of the run.
+    /// Requests and spending of the model since the run was last started.
     #[serde(skip_serializing_if = "Option::is_none")]
     usage_report: Option<UsageReport>,
-    /// The options of the run.
+    /// Options of the run.
     run: Map<String, Json>,
 }
 
-/// The same episodes without faults and under them.
+/// Results of the same episodes without and with faults.
 #[derive(Debug, Serialize)]
 struct UnderFaults {
     rules: Vec<Rule>,
     /// Success without faults.
     without: Rate,
-    /// Success under them, episodes that failed beside a fault counted as failures.
+    /// Success with faults. Excluded episodes count as failures.
     counting_excluded: Rate,
-    /// Each episode under faults against itself without.
+    /// Paired difference of each episode with and without faults.
     #[serde(skip_serializing_if = "Option::is_none")]
     drop: Option<Difference>,
 }
 
-/// The agent that was run.
+/// Agent of the run.
 pub(super) struct Who<'a> {
     pub(super) agent: &'a str,
     pub(super) model: Option<&'a str>,
@@ -126,7 +127,7 @@ impl Report {
         text
     }
 
-    /// The figures of the whole run, by name.
+    /// Returns the figures of the whole run, by name.
     fn figures(&self) -> Vec<(String, String)> {
         let results = &self.results;
         let effort = &results.effort;

@@ -1,4 +1,4 @@
-//! `diorama eval show RUN...`: kept runs in a browser.
+//! Owns the command `diorama eval show`, which shows stored runs in a browser.
 
 use std::path::PathBuf;
 
@@ -36,10 +36,10 @@ impl Show {
     }
 }
 
-/// Opens runs and, where it is given, the dataset that holds their tasks.
+/// Opens runs and, if `tasks` is set, the dataset with their tasks.
 ///
 /// # Errors
-/// When a folder holds no run, or the dataset cannot be read.
+/// Returns an error if a folder holds no run, or if the dataset cannot be read.
 pub(super) fn open_runs(runs: &[PathBuf], tasks: Option<&Location>) -> Result<StoredRuns, CliError> {
     let open = |location| DatasetRows::open(open_dataset(location)?);
     StoredRuns::open(runs, tasks.map(open).transpose()?)

@@ -1,7 +1,8 @@
-//! `diorama generate --openapi DIR`: rows of many documents, each in processes of its own.
+//! Owns `diorama generate` over a folder of documents: the rows of each document are made in processes of its
+//! own.
 //!
-//! Documents are prepared first, each once: what came of it is kept under `.progress`, where other shards and a run that goes on
-//! find it. Shares, splits and batches follow from that. No world is held in this process.
+//! Each document is prepared once, first. Its result is kept under `.progress` for other shards and resumed
+//! runs, and determines shares, splits and batches. This process holds no world.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -39,13 +40,13 @@ use crate::rows::documents::split::split_by_provider;
 use crate::rows::source::{RowSource, write_rows};
 use crate::scenarios::Shares;
 
-/// Bytes of a packed world or a report, at most.
+/// Maximum length of a packed world or a report, in bytes.
 const MAX_KEPT_BYTES: u64 = 1 << 30;
 
 /// Runs the command.
 ///
 /// # Errors
-/// When no document gives rows, or the dataset cannot be written.
+/// Returns an error if no document gives rows, or if the dataset cannot be written.
 pub(super) fn run(
     command: &Generate,
     inputs: &Inputs,
@@ -77,7 +78,7 @@ pub(super) fn run(
     let options = Options { shard, start };
     if let Some(summary) = DatasetWriter::finished(&storage, &identity, command.dialogues, options)? {
         let mut reports = documents::read(&storage)?.unwrap_or_default();
-        // Of a shard alone, the counts are those of its marker.
+        // The counts of a single shard are those of its marker.
         complete(&mut reports, &summary.documents);
         let outcome =
             Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
@@ -118,7 +119,7 @@ pub(super) fn run(
         )));
     }
     let plan = Plan::of_batches(&layout.sizes(&reports))?;
-    // What was prepared lies in the location already: a fresh run has been told from another one above.
+    // The location already holds prepared documents. The code above has rejected the location of another run.
     let options = Options { shard, start: Start::Resume };
     let writer = DatasetWriter::open(run.storage.clone(), identity, plan, options)?;
     writer.put_reports(&reports)?;
@@ -144,20 +145,20 @@ struct FolderRun {
     bounds: Bounds,
     streams: draws::Streams,
     mode: ImportMode,
-    /// The names under which what came of each document is kept.
+    /// Names of the files with each document's result.
     keys: Vec<String>,
     abilities: Vec<Ability>,
     shares: Shares,
 }
 
-/// Which document each batch is of, and which others share its world.
+/// Document of each batch, and the other documents in its world.
 struct Layout {
     batches: Vec<DocumentBatch>,
     partners: Vec<Vec<usize>>,
 }
 
 impl Layout {
-    /// Shares the rows out, and writes the share and the split of each document into its report.
+    /// Distributes the rows, and writes the share and the split of each document into its report.
     fn new(
         reports: &mut [DocumentReport],
         rows: u64,
@@ -188,7 +189,7 @@ impl Layout {
         Self { batches: layout::batches(&shares, streams), partners }
     }
 
-    /// The split and the number of rows of each batch.
+    /// Returns the split and the number of rows of each batch.
     fn sizes(&self, reports: &[DocumentReport]) -> Vec<(Split, u32)> {
         let size =
             |batch: &DocumentBatch| (reports[batch.document].split.unwrap_or(Split::Train), batch.rows);
@@ -197,8 +198,8 @@ impl Layout {
 }
 
 impl FolderRun {
-    /// Prepares all documents of which nothing is kept yet. A shard begins with documents of its own, so that shards that run
-    /// at once do not prepare the same ones.
+    /// Prepares all documents without a stored result. Each shard begins at another document, so that
+    /// concurrent shards do not prepare the same ones.
     fn prepare(
         &self,
         pool: &rayon::ThreadPool,
@@ -208,7 +209,7 @@ impl FolderRun {
         let bar = terminal::bar(found.len() as u64, "documents");
         let first = (u64::from(shard.number() - 1) * found.len() as u64 / u64::from(shard.count())) as usize;
         let order: Vec<usize> = (first..found.len()).chain(0..first).collect();
-        // Documents differ in size by a factor of a thousand: threads take them one by one.
+        // Documents differ in size by a factor of a thousand, so that threads take them one by one.
         let next = Mutex::new(order.into_iter());
         let reports: Vec<Mutex<Option<DocumentReport>>> = found.iter().map(|_| Mutex::new(None)).collect();
         let take = || next.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
@@ -228,7 +229,8 @@ impl FolderRun {
         reports.into_iter().map(report).collect()
     }
 
-    /// Returns the report of a document: the one that is kept, else that of a worker, which is kept.
+    /// Returns the stored report of a document. Without one, a worker prepares the document and its report is
+    /// stored.
     fn prepare_one(&self, found: &Found, key: &str) -> Result<DocumentReport, CliError> {
         let kept = || -> Result<Option<DocumentReport>, CliError> {
             let bytes = self.storage.read(&report_file(key), MAX_KEPT_BYTES)?;
@@ -264,12 +266,12 @@ impl FolderRun {
         if self.storage.write_new(&report_file(key), &bytes)? {
             return Ok(report);
         }
-        // Another shard was first: its report holds for all.
+        // If another shard was first, its report applies.
         Ok(kept()?.unwrap_or(report))
     }
 }
 
-/// The rows of documents that are prepared.
+/// Source of rows from prepared documents.
 struct FolderRows<'a> {
     run: &'a FolderRun,
     layout: &'a Layout,
@@ -279,7 +281,7 @@ struct FolderRows<'a> {
 impl RowSource for FolderRows<'_> {
     type Error = CliError;
 
-    /// Has the rows of a batch made by a worker.
+    /// Lets a worker make the rows of a batch.
     fn make_batch(&self, batch: &Batch) -> Result<BatchRows, CliError> {
         let Self { run, layout, reports } = self;
         let Some(planned) = layout.batches.get(batch.index as usize) else { return Err(CliError::Worker) };
@@ -328,7 +330,8 @@ impl RowSource for FolderRows<'_> {
     }
 }
 
-/// Counts the rows of a batch by document: they are of its document, and call operations of it and of others.
+/// Counts the rows of a batch by document. The rows belong to one document, and call its operations and those
+/// of others.
 fn count_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
     let mut documents = RowsByDocument::new();
     documents.entry(name.to_owned()).or_default().rows = rows.len() as u64;
@@ -345,7 +348,7 @@ fn count_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
     documents
 }
 
-/// Collects everything that the rows depend on, besides the seed.
+/// Collects all inputs on which the rows depend, except the seed.
 fn make_config(
     command: &Generate,
     abilities: &[Ability],
@@ -374,13 +377,14 @@ fn make_config(
     config
 }
 
-/// Hashes a document. One that cannot be read has the hash of nothing: its worker says why.
+/// Hashes a document. An unreadable document has the hash of the empty text, and its worker reports the
+/// reason.
 fn hash_document(found: &Found) -> String {
     let text = read_document(&found.path).unwrap_or_default();
     blake3::hash(&text).to_hex().to_string()
 }
 
-/// Hashes everything that the preparation of a document depends on. What came of it is kept under that name.
+/// Hashes all inputs of a document's preparation. The hash names the files with its result.
 fn hash_inputs(command: &Generate, found: &Found, hash: &str) -> String {
     let ImportArgs { mode, bounds, .. } = &command.sources.inputs.import;
     let whole = json!([

@@ -28,7 +28,7 @@ use crate::models::run_context::RunContext;
 use crate::models::{AssistantWords, Protocol, Settings, UserWords};
 use crate::worlds::recipe::Recipe;
 
-/// Where replies are kept when no file is named.
+/// File for replies if no file is named.
 const REPLIES: &str = "replies.jsonl";
 
 /// How a model is asked, with `--backend llm`.
@@ -104,21 +104,21 @@ pub enum Rewrite {
     None,
 }
 
-/// The result of a run with a model, beside its rows.
+/// Result of a run with a model, beside its rows.
 pub struct LlmOutcome {
-    /// How it ended.
+    /// End of the run.
     pub ended: Ended,
-    /// The report.
+    /// Report on the steps.
     pub quality: Quality,
-    /// Requests and tokens.
+    /// Requests and tokens of the run.
     pub usage_report: UsageReport,
 }
 
 impl LlmArgs {
-    /// The settings that rows depend on.
+    /// Returns the settings on which rows depend.
     ///
     /// # Errors
-    /// When the model is not named, or nobody can be asked.
+    /// Returns an error if the flags name no model, or neither a server nor a recording.
     pub fn settings(&self) -> Result<Settings, CliError> {
         let usage = |what: &str| CliError::Usage(what.to_owned());
         let ConnectionArgs { model, base_url, replay, .. } = &self.connection;
@@ -153,10 +153,10 @@ impl LlmArgs {
         })
     }
 
-    /// The prompts, with the variants of `--prompts`.
+    /// Returns the prompts, with the variants of `--prompts`.
     ///
     /// # Errors
-    /// When the folder has a file of another name, or a variant is no template.
+    /// Returns an error if the folder has a file with another name, or if a variant is not a valid template.
     pub fn prompt_set(&self) -> Result<PromptSet, CliError> {
         let mut variants = BTreeMap::new();
         for path in self.prompts.as_deref().map_or(Ok(Vec::new()), list_files)? {
@@ -178,7 +178,7 @@ impl LlmArgs {
     /// Makes the rows of a dataset.
     ///
     /// # Errors
-    /// When the model cannot be asked, or files cannot be written.
+    /// Returns an error if the model cannot be asked, or if files cannot be written.
     pub fn make(
         &self,
         recipe: Arc<Recipe>,
@@ -202,10 +202,10 @@ impl LlmArgs {
         Ok(LlmOutcome { ended, quality, usage_report: connected.budget.report() })
     }
 
-    /// The local folder for what each step made.
+    /// Returns the local folder for the outputs of the steps.
     ///
     /// # Errors
-    /// When the dataset goes to an object store and no folder is named.
+    /// Returns an error if the dataset goes to an object store and no folder is named.
     pub fn steps_folder(&self, out: &Location, shard: Shard) -> Result<StepsFolder, CliError> {
         StepsFolder::new(self.steps.as_deref(), out, shard)
     }
@@ -218,10 +218,10 @@ impl LlmArgs {
         connection.connect(self.temperature, self.concurrency)
     }
 
-    /// Writes the report beside a finished dataset, and why it is smaller than it was asked for where it is.
+    /// Writes the report beside a finished dataset, and the reason if the dataset is smaller than requested.
     ///
     /// # Errors
-    /// When files cannot be written or the dataset cannot be measured.
+    /// Returns an error if files cannot be written, or if the dataset cannot be measured.
     pub fn report(
         &self,
         (storage, steps): (&Storage, &StepsFolder),
@@ -276,7 +276,7 @@ fn run_context(
 }
 
 impl LlmOutcome {
-    /// For `--json`.
+    /// Returns the JSON for `--json`.
     pub fn json(&self) -> Json {
         json!({
             "stopped": self.ended.stopped,
@@ -296,7 +296,7 @@ impl LlmOutcome {
         })
     }
 
-    /// For the terminal.
+    /// Returns the text for the terminal.
     pub fn text(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::new();
@@ -348,9 +348,9 @@ fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
     ));
 }
 
-/// Stops a run by SIGINT. After the first one no more conversations are started, after the second one all end.
+/// Stops a run on SIGINT. The first signal prevents new conversations, and the second ends all at once.
 async fn stop_on_interrupt(run_context: Arc<RunContext>) {
-    // Without signals a run ends by itself.
+    // Without signal handling, the run simply ends when its work is done.
     if tokio::signal::ctrl_c().await.is_ok() {
         run_context.stopping.store(true, Relaxed);
         if tokio::signal::ctrl_c().await.is_ok() {
@@ -359,7 +359,7 @@ async fn stop_on_interrupt(run_context: Arc<RunContext>) {
     }
 }
 
-/// Lists the files of a folder, by name.
+/// Returns the files of a folder, by name.
 fn list_files(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     let fail = |source| CliError::Read { path: folder.to_owned(), source };
     let mut files = Vec::new();

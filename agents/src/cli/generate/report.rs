@@ -1,4 +1,4 @@
-//! The report that `generate` prints.
+//! Owns the report that `generate` prints.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::cli::error::CliError;
 use crate::cli::inputs::Refused;
 use crate::rows::uses::Use;
 
-/// The funnel: tasks proposed, dropped and why, written.
+/// Formats the funnel: proposed tasks, losses with their reasons, and written rows.
 pub(super) fn funnel(summary: &Summary) -> String {
     let mut text = String::new();
     let funnel = &summary.funnel;
@@ -52,23 +52,23 @@ pub(super) fn funnel(summary: &Summary) -> String {
     text
 }
 
-/// Reasons in a table, at most.
+/// Maximum number of reasons in a table.
 const MAX_REASONS: usize = 10;
 
-/// The result of a run over a folder of documents.
+/// Result of a run over a folder of documents.
 pub(super) struct Outcome<'a> {
     /// Counts over the rows.
     pub(super) summary: &'a Summary,
-    /// The documents.
+    /// Reports on the documents.
     pub(super) reports: &'a [DocumentReport],
-    /// Seconds that it took.
+    /// Duration in seconds.
     pub(super) seconds: f64,
 }
 
 /// Prints the result of a run over a folder: data on stdout, and a short table on stderr.
 ///
 /// # Errors
-/// When stdout cannot be written.
+/// Returns an error if stdout cannot be written.
 pub(super) fn report(
     command: &Generate,
     outcome: &Outcome<'_>,
@@ -107,7 +107,7 @@ pub(super) fn report(
     })
 }
 
-/// The operations of all documents, with the dialogues that call each.
+/// Returns the operations of all documents, with the number of dialogues that call each.
 fn uses(reports: &[DocumentReport]) -> Vec<Use> {
     let of_document = |report: &DocumentReport| {
         let entry = |api: &String, dialogues: u64, why: Option<String>| Use {
@@ -126,7 +126,7 @@ fn uses(reports: &[DocumentReport]) -> Vec<Use> {
     reports.iter().flat_map(of_document).collect()
 }
 
-/// The totals, and the most frequent reasons why documents and operations give no rows.
+/// Formats the totals, and the most frequent reasons for which documents and operations give no rows.
 fn table(reports: &[DocumentReport]) -> String {
     let giving = reports.iter().filter(|report| report.rows > 0).count();
     let refused = reports.iter().filter(|report| report.name.is_empty()).count();

@@ -1,4 +1,4 @@
-//! The local folder in which a run with a model keeps replies and what its steps made.
+//! Owns the local folder of a run with a model, for replies and the outputs of its steps.
 
 use std::path::{Path, PathBuf};
 
@@ -8,20 +8,20 @@ use diorama_output::storage::{Location, Storage};
 
 use crate::cli::error::CliError;
 
-/// The file that says why a dataset is smaller than it was asked for.
+/// File with the reason for which a dataset is smaller than requested.
 const STOPPED: &str = "stopped.txt";
 
-/// The folder. Each shard has its own.
+/// Folder of the steps. Each shard has its own.
 pub struct StepsFolder {
     path: PathBuf,
     shard: Shard,
 }
 
 impl StepsFolder {
-    /// The folder that was named, or the one inside the dataset's.
+    /// Makes the named folder, or the one inside the dataset's folder.
     ///
     /// # Errors
-    /// When the dataset goes to an object store and no folder is named.
+    /// Returns an error if the dataset goes to an object store and no folder is named.
     pub fn new(named: Option<&Path>, out: &Location, shard: Shard) -> Result<Self, CliError> {
         let whole = match (named, out.as_local()) {
             (Some(path), _) => path.to_owned(),
@@ -39,16 +39,16 @@ impl StepsFolder {
         Ok(Self { path, shard })
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes room for going on with a run that was stopped: its dataset is whole but smaller, and is made again from its
-    /// replies. Another run's dataset is left alone.
+    /// Prepares to resume a stopped run. Its dataset is complete but smaller than requested, so it is removed
+    /// and made again from its replies. The dataset of another run stays.
     ///
     /// # Errors
-    /// When files cannot be removed.
+    /// Returns an error if files cannot be removed.
     pub fn reopen(&self, storage: &Storage, identity: &Identity, sizes: PlanSizes) -> Result<(), CliError> {
         let stopped = self.path.join(STOPPED);
         if !stopped.is_file() || storage.open_file(MANIFEST)?.is_none() {
@@ -58,7 +58,7 @@ impl StepsFolder {
         if manifest.identity() != *identity || manifest.plan != sizes {
             return Ok(());
         }
-        // The manifest first: a place without one is no dataset.
+        // The manifest goes first, because a location without a manifest is not a dataset.
         for name in std::iter::once(MANIFEST).chain(manifest.files.keys().map(String::as_str)) {
             storage.remove(name)?;
         }
@@ -68,7 +68,7 @@ impl StepsFolder {
     /// Writes the report on the run: beside the dataset, or in the folder of a shard.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write_quality(&self, storage: &Storage, text: &str) -> Result<(), CliError> {
         if self.shard == Shard::WHOLE {
             storage.write(QUALITY, text.as_bytes())?;
@@ -78,10 +78,10 @@ impl StepsFolder {
         Ok(())
     }
 
-    /// Writes why the dataset is smaller than it was asked for.
+    /// Writes the reason for which the dataset is smaller than requested.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn write_stopped(&self, why: &str) -> Result<(), CliError> {
         Ok(std::fs::write(self.path.join(STOPPED), format!("{why}\n"))?)
     }

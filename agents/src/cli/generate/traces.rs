@@ -1,4 +1,4 @@
-//! Owns `diorama generate --from-traces`: rows of kept episodes.
+//! Owns `diorama generate --from-traces`, which makes rows from kept episodes.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -20,7 +20,7 @@ use crate::evaluation::batch::Episode;
 use crate::rows::source::write_rows;
 use crate::traces::{self, Traces};
 
-/// Flags of `generate` that nothing of an episode follows from.
+/// Flags of `generate` that have no effect on rows from episodes.
 const IGNORED: [&str; 44] = [
     "dialogues",
     "seed",
@@ -83,7 +83,7 @@ pub struct TraceArgs {
 /// Makes the dataset.
 ///
 /// # Errors
-/// When the file holds no episodes of the tasks, or the dataset cannot be written.
+/// Returns an error if the file holds no episodes of the tasks, or if the dataset cannot be written.
 pub(super) fn run(
     file: &Path,
     tasks: &Location,
@@ -126,7 +126,7 @@ pub(super) fn run(
     }
 }
 
-/// The episodes of a file, and its hash.
+/// Returns the episodes of a file, and its hash.
 fn read(file: &Path) -> Result<(Vec<Episode>, String), CliError> {
     let fail = |source| CliError::Read { path: file.to_owned(), source };
     let mut hasher = blake3::Hasher::new();
@@ -151,7 +151,7 @@ mod tests {
     use crate::cli::Arguments;
     use crate::cli::generate::Generate;
 
-    /// Flags of `generate` that rows of traces follow from.
+    /// Flags of `generate` on which rows from traces depend.
     const USED: [&str; 5] = ["out", "threads", "model_license", "from_traces", "tasks"];
 
     #[test]

@@ -1,4 +1,4 @@
-//! `--gym`: the ports of RL protocols beside the server's own.
+//! Owns `--gym`, which serves RL protocols on ports beside the server's own.
 
 use std::future::Future;
 use std::net::{IpAddr, SocketAddr};
@@ -13,21 +13,21 @@ use tokio::task::JoinSet;
 
 use crate::cli::error::CliError;
 
-/// A protocol, and the port it is served on.
+/// Protocol with its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GymPort {
     protocol: Protocol,
-    /// 0 picks a free one.
+    /// Number of the port. 0 picks a free one.
     port: u16,
 }
 
-/// A text that names no protocol and port.
+/// Error in a text for a protocol and its port.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoGymPort {
-    /// The name is no protocol's.
+    /// The name is not that of a protocol.
     #[error(transparent)]
     Protocol(#[from] UnknownProtocol),
-    /// What follows the name is no port.
+    /// The text after the name is not a port.
     #[error("found the port `{0}`, expected a number from 0 to 65535")]
     Port(String),
 }
@@ -42,7 +42,7 @@ impl FromStr for GymPort {
     }
 }
 
-/// The listeners of protocols.
+/// Listeners of protocols.
 pub(super) struct GymPorts {
     listening: Vec<(Protocol, TcpListener, SocketAddr)>,
 }
@@ -51,7 +51,7 @@ impl GymPorts {
     /// Listens on the ports.
     ///
     /// # Errors
-    /// When one cannot be listened on.
+    /// Returns an error if the server cannot listen on a port.
     pub(super) async fn listen(ports: &[GymPort], host: &str, address: IpAddr) -> Result<Self, CliError> {
         let mut listening = Vec::with_capacity(ports.len());
         for GymPort { protocol, port } in ports.iter().copied() {
@@ -63,7 +63,7 @@ impl GymPorts {
         Ok(Self { listening })
     }
 
-    /// The addresses by protocol.
+    /// Returns the addresses by protocol.
     pub(super) fn addresses(&self) -> Json {
         let address = |(protocol, _, bound): &(Protocol, TcpListener, SocketAddr)| {
             (protocol.to_string(), Json::from(format!("http://{bound}")))
@@ -71,7 +71,7 @@ impl GymPorts {
         Json::Object(self.listening.iter().map(address).collect::<Map<_, _>>())
     }
 
-    /// What a person is told of them.
+    /// Returns the notes on the ports, for people.
     pub(super) fn notes(&self) -> Vec<String> {
         let note = |(protocol, _, bound): &(Protocol, TcpListener, SocketAddr)| {
             let open = if bound.ip().is_loopback() {
@@ -84,7 +84,7 @@ impl GymPorts {
         self.listening.iter().map(note).collect()
     }
 
-    /// Serves the protocols until the futures of `shutdown` are done.
+    /// Serves the protocols until the futures of `shutdown` complete.
     pub(super) async fn serve<Ended>(self, app: &Arc<App>, lease_seconds: u64, shutdown: impl Fn() -> Ended)
     where
         Ended: Future<Output = ()> + Send + 'static,

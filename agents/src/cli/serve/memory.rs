@@ -1,5 +1,5 @@
-//! The memory that the server may use: what the machine has, or less where a control group bounds the process, as in a container. What it
-//! no longer uses goes back to the machine.
+//! Owns the memory limit of the server: the memory of the machine, or of a control group that bounds the
+//! process, as in a container. It also returns unused memory to the machine.
 
 use std::convert::Infallible;
 use std::fs;
@@ -9,17 +9,18 @@ use std::time::Duration;
 
 use diorama_sessions::MAX_BYTES;
 
-/// The part of the memory that sessions and unsent replies may take by default: 1 of so many. Answering takes memory, too, which is
-/// counted only once there is a reply.
+/// Divisor of the memory, for the default maximum of sessions and unsent replies. Answering takes memory as
+/// well, which counts only once there is a reply.
 const SHARE: u64 = 4;
 
-/// How often unused memory is returned.
+/// Interval at which unused memory is returned.
 const RETURN_INTERVAL: Duration = Duration::from_secs(1);
-/// Bytes of a block that has memory of its own in the allocator.
+/// Length of a block for which the allocator maps memory of its own, in bytes.
 const LARGE_BLOCK_BYTES: usize = 8 << 20;
 
-/// Has the allocator return unused memory to the machine, until it is dropped. The allocator does so while a thread frees a large block,
-/// which the threads of an idle server never do. The block itself is never written to and takes no memory.
+/// Lets the allocator return unused memory to the machine, until the future is dropped. The allocator does so
+/// when a thread frees a large block, which the threads of an idle server never do. No code writes to the
+/// block, so that it takes no memory.
 pub(super) async fn return_unused() -> Infallible {
     let mut interval = tokio::time::interval(RETURN_INTERVAL);
     loop {
@@ -28,12 +29,13 @@ pub(super) async fn return_unused() -> Infallible {
     }
 }
 
-/// The default of `--max-bytes` on this machine.
+/// Returns the default of `--max-bytes` on this machine.
 pub(super) fn max_bytes() -> u64 {
     memory_bytes(Path::new("/")).map_or(MAX_BYTES, |bytes| MAX_BYTES.min(bytes / SHARE))
 }
 
-/// The bytes of memory that a process may use, as the files below `root` tell. None where they do not.
+/// Returns the memory that a process may use, in bytes, from the files below `root`. None if they do not
+/// state it.
 fn memory_bytes(root: &Path) -> Option<u64> {
     let machine = fs::read_to_string(root.join("proc/meminfo")).ok().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -41,7 +43,7 @@ fn memory_bytes(root: &Path) -> Option<u64> {
     });
     let groups = fs::read_to_string(root.join("proc/self/cgroup")).unwrap_or_default();
     let bounds = groups.lines().filter_map(|line| {
-        // `0::/path` in version 2, `5:memory:/path` in version 1.
+        // The line is `0::/path` in version 2, and `5:memory:/path` in version 1.
         let mut parts = line.splitn(3, ':').skip(1);
         match (parts.next()?, parts.next()?) {
             ("", path) => find_lowest(&root.join("sys/fs/cgroup"), path, "memory.max"),
@@ -54,7 +56,7 @@ fn memory_bytes(root: &Path) -> Option<u64> {
     machine.into_iter().chain(bounds).min()
 }
 
-/// Finds the lowest bound of a group and those above it. A container may see its own group as the root.
+/// Returns the lowest bound of a group and its ancestors. A container may see its own group as the root.
 fn find_lowest(mounted: &Path, group: &str, file: &str) -> Option<u64> {
     let group = PathBuf::from(group.trim_start_matches('/'));
     let bound = |group: &Path| fs::read_to_string(mounted.join(group).join(file)).ok()?.trim().parse().ok();

@@ -1,4 +1,4 @@
-//! `--state`: the sessions of a folder that go on, and those that are left out.
+//! Owns `--state`: the folder of sessions, and the report on those that cannot be continued.
 
 use diorama_sessions::{LeftOut, OpenError, StateFolder};
 use diorama_simulator::http::{App, Settings, StartError};
@@ -8,17 +8,18 @@ use super::Serve;
 use crate::cli::error::CliError;
 use crate::cli::{Done, Streams};
 
-/// Sessions that are left out whose reasons a note gives.
+/// Maximum number of skipped sessions whose reasons are noted.
 const NAMED: usize = 5;
 
 impl Serve {
-    /// The folder that keeps sessions.
+    /// Returns the folder that keeps sessions.
     pub(super) fn state_folder(&self) -> Option<StateFolder> {
         let (fsync, accept_loss) = (self.fsync, self.accept_loss);
         self.state.clone().map(|path| StateFolder { fsync, accept_loss, ..StateFolder::new(path) })
     }
 
-    /// Says which sessions of the state folder go on with these worlds and tasks, and ends. With --accept-loss the others are taken out.
+    /// Reports the sessions of the state folder that can be continued with these worlds and tasks. With
+    /// --accept-loss it removes the others.
     pub(super) fn check_state(&self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let mut settings = Settings::new("http://127.0.0.1");
         settings.sessions.node.clone_from(&self.node);
@@ -43,7 +44,7 @@ impl Serve {
     }
 }
 
-/// The notes on sessions that are left out.
+/// Returns the notes on skipped sessions.
 pub(super) fn notes(left_out: &[LeftOut]) -> Vec<String> {
     let mut notes: Vec<String> = left_out
         .iter()

@@ -1,4 +1,4 @@
-//! `diorama task check`
+//! Owns the command `diorama task check`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct Check {
     pub seed: u64,
 }
 
-/// A world, ready to hold candidates against.
+/// World with its data for the gates.
 struct World {
     name: String,
     base: Arc<Base>,
@@ -46,7 +46,7 @@ struct World {
     survey: Survey,
 }
 
-/// The gates, for the server.
+/// Checker of candidates, for the server.
 pub struct Gates;
 
 impl Prover for Gates {
@@ -107,7 +107,7 @@ impl Check {
         Ok(if passes { Done::Met } else { Done::NotMet })
     }
 
-    /// The world that a candidate is about: the one it names, or the only one.
+    /// Returns the world of a candidate: the one that it names, or the only one.
     fn world_of(
         &self,
         candidate: &Candidate,
@@ -131,7 +131,7 @@ impl Check {
     }
 }
 
-/// Writes the verdicts on a candidate, a line for each gate.
+/// Formats the verdicts on a candidate, one line per gate.
 fn format_verdicts(file: &Path, verdicts: &Verdicts) -> String {
     let mut text =
         format!("{}: {}\n", file.display(), if verdicts.passes { "passes" } else { "does not pass" });

@@ -1,4 +1,4 @@
-//! `diorama task grade`
+//! Owns the command `diorama task grade`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;

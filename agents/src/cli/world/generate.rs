@@ -1,4 +1,4 @@
-//! `diorama world generate`
+//! Owns the command `diorama world generate`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -50,9 +50,9 @@ pub(super) struct GenerateWorlds {
     model: ModelArgs,
 }
 
-/// Length of replies, in tokens, from which on a world is written in one.
+/// Minimum length of replies, in tokens, for a world in one reply.
 const WHOLE: u32 = 8_000;
-/// Length of replies, in tokens, below which a part of a world is sure to be cut short.
+/// Minimum length of replies, in tokens. A part of a world never fits into fewer.
 const LEAST: u32 = 400;
 
 impl GenerateWorlds {
@@ -77,7 +77,7 @@ impl GenerateWorlds {
         }
         let usage_report = connected.budget.report();
         let data = self.data(&connected.name, &authored, &usage_report);
-        // Beside the worlds, what does not depend on who answered: the model or a recording.
+        // This file does not depend on the source of the replies, which is a model or a recording.
         save(&self.out.join("steps/funnel.json"), &[&authored.funnel])?;
         streams.print(&data, || self.text(&authored, &usage_report))?;
         match authored.stopped {
@@ -116,7 +116,7 @@ impl GenerateWorlds {
         Ok(())
     }
 
-    /// The worlds, and what came of every step by step.
+    /// Writes the worlds, and the records of the steps.
     fn write(&self, authored: &Authored) -> Result<(), CliError> {
         std::fs::create_dir_all(self.out.join("steps"))?;
         for world in &authored.worlds {
@@ -193,7 +193,7 @@ impl GenerateWorlds {
     }
 }
 
-/// Describes for the terminal how often each step was asked, and what it cost.
+/// Describes the requests and the cost of each step, for the terminal.
 pub(super) fn describe_steps(funnel: &Funnel, usage_report: &UsageReport) -> String {
     let mut out = String::new();
     for (step, count) in &funnel.steps {
@@ -209,7 +209,7 @@ pub(super) fn describe_steps(funnel: &Funnel, usage_report: &UsageReport) -> Str
     out
 }
 
-/// Values as lines of JSON.
+/// Writes values as lines of JSON.
 fn save<T: Serialize>(path: &Path, lines: &[T]) -> Result<(), CliError> {
     let mut text = String::new();
     for line in lines {
@@ -219,7 +219,7 @@ fn save<T: Serialize>(path: &Path, lines: &[T]) -> Result<(), CliError> {
     Ok(std::fs::write(path, text)?)
 }
 
-/// The catalog's domains: a new one is to differ from them as well.
+/// Returns the domains of the catalog, from which new domains must differ.
 fn existing() -> Result<Vec<Domain>, CliError> {
     let heads = catalog::worlds()?.into_iter().filter_map(|doc| doc.domain);
     let domains = heads.map(|head| Domain {

@@ -1,4 +1,4 @@
-//! `diorama world import`
+//! Owns the command `diorama world import`.
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ impl Import {
         let found = find::documents(std::slice::from_ref(&self.source))?;
         std::fs::create_dir_all(out)?;
         let (mut reports, mut refused) = (Vec::new(), Vec::new());
-        // A few at a time: worlds are written and dropped before the next are made.
+        // Worlds are written and dropped in groups, which bounds the memory.
         const AT_ONCE: usize = 64;
         let mut names = Vec::new();
         for some in found.chunks(AT_ONCE) {
@@ -102,7 +102,7 @@ impl Import {
     }
 }
 
-/// Writes the world of a document, and says what is known of it.
+/// Writes the world of a document, and returns the report on it.
 fn write(
     out: &Path,
     label: &str,

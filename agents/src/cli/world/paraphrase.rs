@@ -1,4 +1,4 @@
-//! `diorama world paraphrase`
+//! Owns the command `diorama world paraphrase`.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

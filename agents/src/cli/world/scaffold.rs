@@ -1,4 +1,4 @@
-//! `diorama world scaffold`
+//! Owns the command `diorama world scaffold`.
 
 use std::path::PathBuf;
 

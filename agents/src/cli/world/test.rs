@@ -1,4 +1,4 @@
-//! `diorama world test`
+//! Owns the command `diorama world test`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -47,13 +47,13 @@ pub(super) struct Test {
     seed: u64,
 }
 
-/// How a scenario fared.
+/// Results of a scenario.
 #[derive(Debug, Default, Serialize)]
 struct Fared {
     scenario: String,
     tries: u64,
     passed: u64,
-    /// Why tries were lost: how often, and one example.
+    /// Reasons for lost tries, with their number and one example.
     lost: BTreeMap<String, (u64, String)>,
     #[serde(skip)]
     shown: Vec<String>,

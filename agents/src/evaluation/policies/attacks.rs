@@ -1,5 +1,5 @@
-//! Attacks on the rules of an episode: an end that is not final, a failure that is excused, a refusal that looks at
-//! nothing. They know the reference solution: an adversary may be better than any agent.
+//! Owns attacks on the rules of an episode: late writes, provoked faults, and refusals without calls.
+//! They use the reference solution, because an adversary may know more than any agent.
 
 use diorama_baselines::environment::{Environment, EnvironmentError, Finish};
 use diorama_engine::extremes;
@@ -10,15 +10,15 @@ use super::oracle::{Facts, play_reference, replay};
 use super::{MAX_GOALS, REFUSAL, finish};
 use crate::evaluation::judge::Privileged;
 
-/// Extreme values that an argument is called with.
+/// Maximum number of extreme values per argument.
 const MAX_EXTREMES: usize = 4;
-/// Characters of a long text, and items of a long list.
+/// Length of a long text in characters, and of a long list in items.
 const LONG: usize = 500;
-/// How often a read is repeated until a fault strikes.
+/// Maximum number of repeats of a read until a fault occurs.
 const MAX_REPEATS: usize = 8;
 
-/// Ends each goal as the reference does, and makes all of its writes after the last end. A task without writes is left alone:
-/// there, nothing is late.
+/// Ends each goal as the reference does, and makes all writes after the last end. It skips a task without
+/// writes.
 pub(super) async fn write_late(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
@@ -27,7 +27,7 @@ pub(super) async fn write_late(
         return Ok(());
     }
     for call in replay(privileged, environment, Facts::AsChecked, true).await? {
-        // Whatever the answer is: the grade says whether it counted.
+        // The reply does not matter, because the grade shows the effect.
         if environment.call(&call).await.is_err() {
             break;
         }
@@ -35,7 +35,7 @@ pub(super) async fn write_late(
     Ok(())
 }
 
-/// Makes the reference calls with extreme arguments, and repeats its reads until a fault strikes.
+/// Makes the reference calls with extreme arguments, and repeats the reads until a fault occurs.
 pub(super) async fn provoke_faults(privileged: Privileged<'_>, environment: &mut dyn Environment) {
     let world = privileged.world.base.world();
     let played = play_reference(privileged);
@@ -43,7 +43,7 @@ pub(super) async fn provoke_faults(privileged: Privileged<'_>, environment: &mut
         let parameters = entry.api.map_or(&[][..], |api| &world.api(api).parameters);
         for parameter in parameters {
             let values = extremes(&parameter.schema, LONG);
-            // The last are the farthest.
+            // The last values are the most extreme ones.
             for value in values.into_iter().rev().take(MAX_EXTREMES) {
                 let mut call = entry.call.clone();
                 call.arguments.insert(parameter.name.to_string(), value);
@@ -64,18 +64,19 @@ pub(super) async fn provoke_faults(privileged: Privileged<'_>, environment: &mut
     }
 }
 
-/// Refuses each goal at once, for one reason after the other, about what the reference refuses.
+/// Refuses each goal without calls, for one reason after the other. The subject is that of the
+/// reference's refusal.
 pub(super) async fn refuse_first(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
     let answers = privileged.task.final_answers(privileged.world, &play_reference(privileged));
-    // The reason of the first goal follows from the request, so that each is the first somewhere.
+    // The request determines the first reason, so that each reason comes first in some task.
     let words: usize = environment.view().user_turns().map(str::len).sum();
     let mut reasons = RefusalClass::ALL.into_iter().cycle().skip(words % RefusalClass::ALL.len());
     for goal in 0..MAX_GOALS {
         let about = answers.get(goal).and_then(|answer| answer.about.clone());
-        // An end that is not taken may be tried again.
+        // A goal can be refused again if the environment rejects the end.
         for reason in reasons.by_ref().take(RefusalClass::ALL.len()) {
             let finish = Finish { about: about.clone(), ..finish(Some(reason), REFUSAL.to_owned()) };
             match environment.finish(&finish).await {

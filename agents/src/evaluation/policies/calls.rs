@@ -1,4 +1,4 @@
-//! The calls of scripted policies that are not the reference calls.
+//! Owns the calls of scripted policies beyond the reference calls.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
-/// Words of the request that are searched for, one by one.
+/// Maximum number of words of the request for which a policy searches.
 const MAX_SEARCHES: usize = 40;
-/// Values that a read with one required parameter is called with.
+/// Maximum number of values for a read with one required parameter.
 const MAX_ARGUMENTS: usize = 25;
-/// Records of a resource that a patch is tried on.
+/// Maximum number of records of a resource for which a patch is tried.
 const MAX_PATCHED: usize = 6;
-/// Calls every read with the arguments that the request and the replies give.
+/// Calls every read with arguments from the request and the replies.
 pub(super) async fn read_everything(
     world: &World,
     environment: &mut dyn Environment,
@@ -26,7 +26,7 @@ pub(super) async fn read_everything(
         retrieve(environment, word).await?;
     }
     let readers: Vec<&Api> = visible(world, environment.view()).filter(|api| reads(api)).collect();
-    // Lists first: their replies hold the keys and names that the other reads take.
+    // Lists come first, because their replies hold the keys and names for the other reads.
     for api in &readers {
         if api.parameters.iter().all(|parameter| !parameter.required) {
             environment.call(&Call { api: api.name.to_string(), arguments: Map::new() }).await?;
@@ -40,13 +40,14 @@ pub(super) async fn read_everything(
     Ok(())
 }
 
-/// The APIs of the world that are visible.
+/// Returns the visible APIs of the world.
 fn visible<'a>(world: &'a World, view: &View) -> impl Iterator<Item = &'a Api> {
     let names: BTreeSet<String> = documents(view).into_iter().map(|document| document.name).collect();
     world.apis.iter().filter(move |api| names.contains(&*api.name))
 }
 
-/// Arguments for a read with one required parameter, from the replies so far and the request's words.
+/// Returns arguments for a read with one required parameter, from the replies so far and the words of the
+/// request.
 fn arguments_from_replies(world: &World, api: &Api, view: &View, request: &str) -> Vec<Map<String, Json>> {
     let required: Vec<&Parameter> = api.parameters.iter().filter(|parameter| parameter.required).collect();
     let [parameter] = required.as_slice() else { return Vec::new() };
@@ -70,7 +71,7 @@ fn arguments_from_replies(world: &World, api: &Api, view: &View, request: &str) 
     found.into_iter().take(MAX_ARGUMENTS).map(argument).collect()
 }
 
-/// The values that records have for a parameter.
+/// Returns the values of a parameter in the records.
 fn values_of(world: &World, parameter: &Parameter) -> Vec<Value> {
     let target = refers_to(&parameter.schema.kind).map(|resource| (resource, world.resource(resource).key));
     let Some((resource, field)) = target.or(parameter.field) else { return Vec::new() };
@@ -78,8 +79,8 @@ fn values_of(world: &World, parameter: &Parameter) -> Vec<Value> {
     records.iter().filter_map(|record| record.get(field.index()).cloned()).collect()
 }
 
-/// Makes a change outside the task and takes it back, by a patch there and back; false where no API allows it. An
-/// adversary may be better than any agent: it knows the records.
+/// Makes a change outside the task and reverses it with two patches. Returns false if no API allows it.
+/// The policy reads the records directly, because an adversary may know more than any agent.
 pub(super) async fn write_and_undo(
     world: &World,
     environment: &mut dyn Environment,
@@ -96,7 +97,7 @@ pub(super) async fn write_and_undo(
     Ok(false)
 }
 
-/// Patches of an API that change a record and put it back.
+/// Returns pairs of patches of an API: one that changes a record, and one that restores it.
 fn patches(world: &World, api: &Api) -> Vec<(Call, Call)> {
     let BehaviourKind::Patch { resource, set, .. } = &api.behaviour.kind else { return Vec::new() };
     let Some(key) = key_parameter(api, *resource) else { return Vec::new() };
@@ -150,7 +151,7 @@ fn leaves<'a>(body: &'a Json, out: &mut Vec<&'a Json>) {
     }
 }
 
-/// Returns every value of the replies with its path, a line each.
+/// Returns every value of the replies with its path, one per line.
 pub(super) fn every_value(view: &View) -> String {
     let mut words = String::new();
     for said in &view.conversation {
@@ -161,7 +162,7 @@ pub(super) fn every_value(view: &View) -> String {
     words
 }
 
-/// Appends every value of a reply with its path, a line each.
+/// Appends every value of a reply with its path, one per line.
 fn list_values(body: &Json, path: &str, out: &mut String) {
     match body {
         Json::Array(items) => {

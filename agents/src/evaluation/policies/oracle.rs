@@ -1,4 +1,5 @@
-//! The reference solution on a live session, with every argument that came from a reply bound to the live one.
+//! Owns the reference solution on a live session. Arguments from replies take the values of the live
+//! replies.
 
 use std::sync::Arc;
 
@@ -17,31 +18,31 @@ use serde_json::{Map, Value as Json, json};
 use crate::episode::{GoldConsent, GoldGoal};
 use crate::evaluation::judge::Privileged;
 
-/// The way in which facts of the reference are given. Both ways must solve every task.
+/// Form of the facts in final answers. Both forms must solve every task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Facts {
-    /// As the checks have them.
+    /// The form of the checks.
     AsChecked,
-    /// Lists in the opposite order, and the items of maps under another of their names.
+    /// Reversed lists, and items of maps under another of their names.
     Reordered,
 }
 
-/// A verdict that is given on every call that a told policy governs, whatever its rules say.
+/// Fixed verdict on every call that a stated policy governs, regardless of its rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FixedVerdict {
-    /// It is made.
+    /// The call is made.
     Allowed,
-    /// It is refused.
+    /// The call is refused.
     Forbidden,
 }
 
-/// A way to run the reference solution.
+/// Variant of the reference solution.
 #[derive(Clone, Copy, Debug)]
 struct Solution {
     how: Facts,
-    /// The verdict on governed calls, whatever the rules say.
+    /// Verdict on governed calls, regardless of the rules.
     verdict: Option<FixedVerdict>,
-    /// True if the user is asked for the yes that rules ask for.
+    /// True if the policy asks the user for the consent that rules require.
     asks: bool,
 }
 
@@ -49,7 +50,8 @@ impl Solution {
     const REFERENCE: Self = Self { how: Facts::AsChecked, verdict: None, asks: true };
 }
 
-/// Runs the reference solution without asking for the yes that a rule of the policy asks for. Where no rule does, nothing is done.
+/// Runs the reference solution without requests for the consent that a rule requires. It skips tasks
+/// without such a rule.
 pub(super) async fn solve_without_asking(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
@@ -61,7 +63,8 @@ pub(super) async fn solve_without_asking(
     run(privileged, environment, way, false).await.map(|_| ())
 }
 
-/// Runs the reference solution, with the same verdict on every governed call. Where the task tells no policy, nothing is done.
+/// Runs the reference solution with the same verdict on every governed call. It skips tasks that state no
+/// policy.
 pub(super) async fn solve_with_verdict(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
@@ -74,8 +77,8 @@ pub(super) async fn solve_with_verdict(
     run(privileged, environment, way, false).await.map(|_| ())
 }
 
-/// Runs the reference solution to its end, or as far as it can be bound to the live replies. Calls that were made before
-/// are made in the mirror too.
+/// Runs the reference solution to its end, or until a call cannot be bound to the live replies. The
+/// mirror session repeats the calls so far.
 pub(super) async fn solve(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
@@ -84,7 +87,7 @@ pub(super) async fn solve(
     replay(privileged, environment, how, false).await.map(|_| ())
 }
 
-/// [`solve`]; where writes are left out, these are given back in their order.
+/// Runs [`solve`], optionally without writes. Returns the omitted writes in order.
 pub(super) async fn replay(
     privileged: Privileged<'_>,
     environment: &mut dyn Environment,
@@ -118,7 +121,7 @@ async fn run(
     Ok(solving.left_out)
 }
 
-/// Plays the reference calls in a session of their own on the same seed, as far as they can be bound.
+/// Runs the reference calls in a session of their own with the same seed, until one cannot be bound.
 pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
     let world = privileged.world.base.world();
     let mut replies = Vec::new();
@@ -131,23 +134,23 @@ pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
     replies.into_iter().flatten().collect()
 }
 
-/// The reference solution on its way. What replies mean (units, fields) is known from the same calls in a session of
-/// its own on the same seed; what fails for a while is tried again, and where the live replies differ all the same, a fault has
-/// struck, and it gives up.
+/// Run of the reference solution. A mirror session with the same seed makes the same calls, and shows the
+/// expected replies. A transient failure is retried. If a live reply still differs, a fault has occurred and
+/// the policy gives up.
 struct Solving<'a> {
     privileged: Privileged<'a>,
     way: Solution,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
-    /// Writes are not made live, and later replies may differ.
+    /// True if writes are omitted live. Later replies may then differ.
     leaves_out_writes: bool,
     left_out: Vec<Call>,
 }
 
-/// How often a call is made again that a fault has struck: where faults strike two calls in five, one in 10^9 is lost.
+/// Maximum number of retries after a fault. If two calls in five fail, one call in 10^9 is lost.
 const MAX_RETRIES: u32 = 24;
 
-/// Makes a call, again where another status than the expected one says that it may pass: 401, 429, 5xx.
+/// Makes a call, and repeats it after an unexpected status that may be transient: 401, 429, 5xx.
 async fn persistently(
     environment: &mut dyn Environment,
     call: &Call,
@@ -176,7 +179,7 @@ impl Solving<'_> {
         for detail in held {
             environment.say(&question(detail)).await?;
         }
-        // A call that is refused although the reference makes it.
+        // The last governed call that this policy refuses, although the reference makes it.
         let mut refused = None;
         let lines = self.privileged.task.script.goals.get(number).map_or(0, |goal| goal.lines.len());
         for index in goal.calls.clone() {
@@ -199,13 +202,13 @@ impl Solving<'_> {
             let reply = persistently(environment, &call, entry.reply.status).await?;
             let is_same =
                 entry.reply.status == reply.status && entry.reply.json_tree(&world.zone) == reply.body;
-            // A fault at an avoidable error of the reference spoils nothing.
+            // A fault during an avoidable error of the reference does no harm.
             if !is_same && !self.leaves_out_writes && !gold.mistake {
                 return Ok(None);
             }
             self.replies.push(Some(entry));
         }
-        // Lines that the user adds unasked come before the end.
+        // The user adds unprompted lines before the end.
         for _ in 0..lines {
             environment.say("Shall I go on?").await?;
         }
@@ -224,7 +227,7 @@ impl Solving<'_> {
         environment.finish(&end).await.map(Some)
     }
 
-    /// Asks the user for a yes to calls, as far as they can be bound.
+    /// Asks the user to consent to calls, as far as they can be bound.
     async fn confirm(
         &self,
         asked: &GoldConsent,
@@ -238,14 +241,14 @@ impl Solving<'_> {
         environment.call(&Call { api: CONFIRM.to_owned(), arguments }).await.map(|_| ())
     }
 
-    /// Returns true if a rule of a told policy governs a call.
+    /// Returns true if a rule of a stated policy governs a call.
     fn is_governed(&self, call: &Call) -> bool {
         let world = self.privileged.world.base.world();
         let told = &self.privileged.task.checks.policy;
         world.api_named(&call.api).is_some_and(|api| world.is_governed(api, told))
     }
 
-    /// The final answer of a goal, with what this session made.
+    /// Returns the final answer of a goal with the values of this session.
     fn finish(&self, number: usize) -> Option<Finish> {
         let Privileged { task, world, .. } = self.privileged;
         let calls: Vec<Arc<LogEntry>> = self.replies.iter().flatten().cloned().collect();
@@ -261,7 +264,7 @@ impl Solving<'_> {
         Some(Finish { outcome: outcome?, reason, about, facts, message })
     }
 
-    /// Restates the reference's words with the keys and tokens that this session made in the place of the reference's own.
+    /// Replaces the reference's keys and tokens in a text by those of this session.
     fn restate(&self, words: &str) -> String {
         let zone = &self.privileged.world.base.world().zone;
         let mut words = words.to_owned();
@@ -279,7 +282,7 @@ impl Solving<'_> {
     }
 }
 
-/// The values of a reply as text, in document order.
+/// Appends the values of a reply as text, in document order.
 fn add_leaves(reply: &Json, found: &mut Vec<String>) {
     match reply {
         Json::Array(items) => items.iter().for_each(|item| add_leaves(item, found)),
@@ -289,7 +292,7 @@ fn add_leaves(reply: &Json, found: &mut Vec<String>) {
     }
 }
 
-/// Gives the facts of the reference in the opposite order, and the items of maps under another of their names that a reply shows.
+/// Reverses the lists of facts, and renames the items of maps to another name that a reply shows.
 fn reorder(goal: &GoalCheck, shown: &[String], facts: &mut Map<String, Json>) {
     for fact in ending::named(goal) {
         let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
@@ -310,7 +313,7 @@ fn reorder(goal: &GoalCheck, shown: &[String], facts: &mut Map<String, Json>) {
     }
 }
 
-/// A question for a detail, by its name.
+/// Returns a question for a withheld detail, by its name.
 fn question(held: &WithheldDetail) -> String {
     format!("Could you tell me the {}?", held.about.replace('_', " "))
 }

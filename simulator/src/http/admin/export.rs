@@ -1,6 +1,6 @@
-//! A session's log for other programs: a dialogue's skeleton, a HAR file, a curl script.
+//! Owns the export of a session's log: a dialogue's skeleton, a HAR file, a curl script.
 //!
-//! Moments are the session's own, so that the same session gives the same bytes.
+//! Timestamps are the session's own, so that the same session gives the same bytes.
 
 mod form;
 
@@ -23,7 +23,7 @@ use crate::http::view;
 use crate::http::world::auth;
 use diorama_engine::session::LogEntry;
 
-/// Gives a session's log in the form that the query names.
+/// Exports a session's log in the format that the query names.
 pub(in crate::http) async fn export(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -56,12 +56,12 @@ fn write(app: &App, slot: &Slot, query: &ExportQuery) -> Result<Response<Body>, 
     Ok(response)
 }
 
-/// The calls of a session as requests.
+/// Calls of a session as requests.
 struct Requests<'a> {
     live: &'a Live,
     base: &'a str,
     by_name: &'a str,
-    /// Whether they carry the credentials of the session's client.
+    /// True if the requests carry the credentials of the session's client.
     credentials: bool,
 }
 
@@ -76,8 +76,8 @@ impl Requests<'_> {
     }
 }
 
-/// The messages of a dialogue as far as the episode tells them: what the assistant said beside a call, and its last
-/// message where it was not sent, are for a person to fill in, and are null.
+/// Returns the messages of a dialogue that the episode has. Words beside a call are null, as is an unsent
+/// last message: a person has to fill them in.
 fn dialogue(live: &Live, mut room: Room) -> Result<Json, Problem> {
     let world = live.world.world();
     let task = live.task.as_deref();
@@ -187,8 +187,8 @@ fn har_entry(requests: &Requests<'_>, entry: &LogEntry, room: &mut Room) -> Resu
     }))
 }
 
-/// A script that makes the calls again. Keys and tokens are those of the session's seed: on another session of the same
-/// world, seed and clock, it gives the same replies.
+/// Returns a script that repeats the calls. Keys and tokens depend on the session's seed. On another session
+/// of the same world, seed and clock, the script gets the same replies.
 fn curl(requests: &Requests<'_>) -> String {
     let Requests { live, base, .. } = requests;
     let world = live.world.world();

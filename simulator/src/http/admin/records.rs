@@ -1,4 +1,4 @@
-//! The records of a session, what changed them, and its calls.
+//! Owns the records of a session, their changes, and its calls.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(in crate::http) async fn state(
     .await
 }
 
-/// Shows what differs from a session's start.
+/// Shows the differences from a session's start.
 pub(in crate::http) async fn diff(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -62,7 +62,8 @@ pub(in crate::http) async fn log(
         let total = live.session.calls();
         let mut room = sessions.room("the calls of this page");
         let mut shown = format!("{{\"total\":{total},\"offset\":{offset},\"calls\":[");
-        // One at a time: as trees, a page takes many times the memory of its text.
+        // Calls are serialized one at a time, because a page as trees takes many times the memory of its
+        // text.
         for (entry, position) in live.session.log_from(offset).take(limit).zip(offset..) {
             let entry = serde_json::to_string(&view::entry(world, position, &entry));
             let entry = entry.map_err(|error| {

@@ -1,4 +1,4 @@
-//! The server itself: its health, counts and description, and the check of candidates.
+//! Owns the routes about the server itself: health, counts, description, and the check of candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -17,12 +17,12 @@ use crate::http::reply_types::Health;
 use crate::http::request_types::CandidateHead;
 use crate::http::world::documents::Document;
 
-/// Says that the server answers.
+/// Reports that the server is running.
 pub(in crate::http) async fn health() -> Reply<Health> {
     Reply::ok(Health { status: "ok" })
 }
 
-/// Says that the server takes requests.
+/// Reports whether the server accepts requests.
 pub(in crate::http) async fn readiness(State(app): State<Arc<App>>) -> Answer<Reply<Health>> {
     if app.ending.load(Relaxed) {
         let detail = "the server is ending; ask another";
@@ -34,7 +34,7 @@ pub(in crate::http) async fn readiness(State(app): State<Arc<App>>) -> Answer<Re
     }
 }
 
-/// Shows the counts, as Prometheus reads them.
+/// Shows the counts in the format of Prometheus.
 pub(in crate::http) async fn show_metrics(State(app): State<Arc<App>>) -> Response<AxumBody> {
     let sessions = &app.sessions;
     text(200, "text/plain; version=0.0.4", sessions.metrics().text(sessions.count(), sessions.scale()))
@@ -56,7 +56,7 @@ pub(in crate::http) async fn describe(
     .await
 }
 
-/// Tells the work on another thread that nobody waits for it any more.
+/// Flag for work on another thread. Dropping it reports that no request waits for the result any more.
 #[derive(Default)]
 struct Waiting {
     gone: Arc<AtomicBool>,
@@ -68,13 +68,13 @@ impl Drop for Waiting {
     }
 }
 
-/// Gives each gate's verdict on a candidate.
+/// Returns each gate's verdict on a candidate.
 pub(in crate::http) async fn check(
     State(app): State<Arc<App>>,
     body: Body<CandidateHead>,
 ) -> Answer<Reply<Json>> {
     let (CandidateHead { world, .. }, whole) = body.into_parts();
-    // Dropped with this future, as when the connection ends while it waits.
+    // The guard is dropped with this future, for example when the connection ends.
     let waiting = Waiting::default();
     let gone = Arc::clone(&waiting.gone);
     run_blocking(move || {

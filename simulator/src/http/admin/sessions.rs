@@ -1,4 +1,4 @@
-//! Sessions begin, part, go back to their start, are graded, and end.
+//! Owns the routes that make, fork, reset, grade and delete sessions.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -32,7 +32,7 @@ pub(in crate::http) async fn list(
     .await
 }
 
-/// Creates sessions of a world or a task.
+/// Makes sessions of a world or a task.
 pub(in crate::http) async fn create(
     State(app): State<Arc<App>>,
     body: Body<CreateRequest>,
@@ -46,7 +46,7 @@ pub(in crate::http) async fn create(
     .await
 }
 
-/// Makes sessions that start where this one is.
+/// Makes sessions from the current state of this one.
 pub(in crate::http) async fn fork(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -79,7 +79,7 @@ pub(in crate::http) async fn delete(
     Ok(after(steps, json_text(204, String::new())))
 }
 
-/// Puts a session back to its start.
+/// Resets a session to its start.
 pub(in crate::http) async fn reset(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -105,7 +105,7 @@ pub(in crate::http) async fn set_clock(
     .await
 }
 
-/// Renews a session's lease, as every request does, or sets another.
+/// Renews a session's lease, or sets another one. Every request renews the lease as well.
 pub(in crate::http) async fn renew(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -119,7 +119,7 @@ pub(in crate::http) async fn renew(
     .await
 }
 
-/// Ends the episode and grades it; a second request repeats the result.
+/// Ends the episode and grades it. A second request repeats the result.
 pub(in crate::http) async fn grade(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -132,8 +132,9 @@ pub(in crate::http) async fn grade(
     .await
 }
 
-/// Shows every tool that the session of a task can come to call, for trainers that fix tools per class: the tools that
-/// searches would show one by one, in one list. Not in the agent API, where finding them is part of the task.
+/// Shows every tool that the session of a task may call, for trainers that fix tools per class. The list
+/// includes the tools that searches would show one by one. The agent API lacks this route, because the search
+/// is part of the task.
 pub(in crate::http) async fn tools(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -156,7 +157,7 @@ pub(in crate::http) async fn tools(
     .await
 }
 
-/// Says how to reach sessions.
+/// Returns the reply with the addresses of new sessions.
 fn show_made(app: &App, made: &[Arc<Slot>], steps: After) -> Result<Reply<NewSessions>, Problem> {
     let sessions = made.iter().map(|slot| access(app, &slot.lock())).collect();
     let first = made.first().ok_or_else(|| Problem::new(Kind::Failed, "no session was made"))?.lock();

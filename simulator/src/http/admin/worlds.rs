@@ -1,4 +1,4 @@
-//! The worlds and tasks that are served.
+//! Owns the routes of the worlds and tasks that the server serves.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Calls of many sessions in one request: how a trainer steps all its episodes at once.
+//! Owns the calls of many sessions in one request, with which a trainer advances all its episodes at once.
 //!
-//! Owns who makes which call. Sessions share nothing, and the calls of one are made in their order by one thread, so
-//! the number of threads changes no reply.
+//! Sessions share no state, and one thread makes the calls of a session in their order. The number of threads
+//! therefore changes no reply.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ use crate::http::app::App;
 use crate::http::extract::Body;
 use crate::http::request_types::{BatchCall, BatchRequest, MAX_BATCH_CALLS};
 
-/// Makes the calls, and gives what came of each in the order they were asked in.
+/// Makes the calls, and returns their results in the order of the request.
 pub(in crate::http) async fn call_all(State(app): State<Arc<App>>, body: Body<BatchRequest>) -> Answer {
     let (BatchRequest { calls }, held) = body.into_parts();
     if calls.len() > MAX_BATCH_CALLS {
@@ -37,19 +37,19 @@ pub(in crate::http) async fn call_all(State(app): State<Arc<App>>, body: Body<Ba
     .await
 }
 
-/// Calls of so many sessions are worth a thread more.
+/// Number of sessions with calls for which a further thread pays off.
 const SESSIONS_PER_THREAD: usize = 64;
 
-/// The results of the calls so far, as JSON by their places in the request.
+/// Results of the calls so far, as JSON by their positions in the request.
 ///
-/// Of replies that come to more than the cap, the first ones are given and the others are withheld. Which those are follows
-/// from their lengths alone, whatever order the calls end in: where there are too many bytes, the last places go first,
-/// and no place that goes can have been among those that fit.
+/// If the replies exceed the cap, the last ones are withheld. The choice depends on their lengths alone and
+/// not on the order in which calls end. If there are too many bytes, the last positions are dropped first,
+/// and no dropped position can have been among those that fit.
 struct Results {
     texts: BTreeMap<usize, String>,
     bytes: u64,
     most: u64,
-    /// From this place on, replies are withheld.
+    /// First position whose reply is withheld.
     cut: usize,
     after: After,
 }
@@ -74,7 +74,7 @@ impl Results {
         }
     }
 
-    /// The reply to all calls.
+    /// Returns the reply to all calls.
     fn text(self, calls: usize) -> (String, After) {
         let most = self.most;
         let detail = format!(
@@ -105,7 +105,7 @@ fn make_all(app: &App, calls: Vec<BatchCall>) -> Response<AxumBody> {
         results.lock().unwrap_or_else(PoisonError::into_inner).add(place, text, after);
     };
     match sessions.len() {
-        // Waking another thread takes longer than these.
+        // Waking another thread takes longer than these calls.
         0..=SESSIONS_PER_THREAD => sessions.into_iter().flatten().for_each(make),
         _ => {
             let sessions = sessions.into_par_iter().with_min_len(SESSIONS_PER_THREAD);
@@ -131,21 +131,21 @@ fn make(app: &App, one: BatchCall) -> Result<(String, After), Problem> {
     Ok((text, made.after))
 }
 
-/// The result of a call that the server did not make.
+/// Returns the result of a call that the server did not make.
 fn refused(problem: &Problem) -> String {
     let mut text = text_of(problem);
     text.push_str(",\"refused\":true}");
     text
 }
 
-/// A problem as a result that is still open.
+/// Returns a problem as a result without its closing brace.
 fn text_of(problem: &Problem) -> String {
     let mut text = written(problem.status(), |out| out.push_str(&problem.body().to_string()));
     text.pop();
     text
 }
 
-/// Calls by session, with their places in the request.
+/// Groups calls by session, with their positions in the request.
 fn by_session(calls: Vec<BatchCall>) -> Vec<Vec<(usize, BatchCall)>> {
     let mut sessions: IndexMap<String, Vec<(usize, BatchCall)>> = IndexMap::new();
     for (place, one) in calls.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Calls by name.
+//! Owns the calls by name.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ fn called(call: &NamedCall, live: &Live) -> String {
     result(call, &live.world.world().zone)
 }
 
-/// The result of a call by name, as JSON.
+/// Returns the result of a call by name, as JSON.
 pub(super) fn result(call: &NamedCall, zone: &Zone) -> String {
     written(call.status(), |out| call.write_body(zone, out))
 }
 
-/// A result of this status, with a body that is written into it.
+/// Returns a result with this status. `body` appends the body.
 pub(super) fn written(status: u16, body: impl FnOnce(&mut String)) -> String {
     let mut out = String::with_capacity(512);
     let _ = write!(out, "{{\"status\":{status},\"body\":");

@@ -1,4 +1,4 @@
-//! An episode as its agent sees it: the task, the user's words, and the ends of its goals.
+//! Owns an episode from its agent's view: the task, the user's words, and the ends of its goals.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::http::extract::{Body, Session};
 use crate::http::reply_types::TaskView;
 use crate::http::request_types::MessageRequest;
 
-/// Shows the task as a user would put it: never reference calls, checks or what the user will say later.
+/// Shows the task from the user's view: never reference calls, checks or later messages of the user.
 pub(in crate::http) async fn task(Session(slot): Session) -> Answer<Reply<TaskView>> {
     run_blocking(move || {
         let live = slot.lock();
@@ -28,7 +28,7 @@ pub(in crate::http) async fn task(Session(slot): Session) -> Answer<Reply<TaskVi
     .await
 }
 
-/// Says something to the user. Their reply is null when they have nothing more to say.
+/// Sends a message to the user. The reply is null if the user has nothing more to say.
 pub(in crate::http) async fn message(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -38,7 +38,7 @@ pub(in crate::http) async fn message(
     exchange(app, slot, move |sessions, live| sessions.hear(live, &content)).await
 }
 
-/// Ends the goal that is open, with its outcome; the user's next words open another.
+/// Ends the open goal with its outcome. The user's next words open another goal.
 pub(in crate::http) async fn finish(
     State(app): State<Arc<App>>,
     Session(slot): Session,
@@ -48,7 +48,7 @@ pub(in crate::http) async fn finish(
     exchange(app, slot, move |sessions, live| sessions.end_goal(live, end)).await
 }
 
-/// Asks the user for a yes to calls, where a rule of the task's policy wants one.
+/// Asks the user for consent to calls, if a rule of the task's policy requires it.
 pub(in crate::http) async fn confirm(
     State(app): State<Arc<App>>,
     Session(slot): Session,

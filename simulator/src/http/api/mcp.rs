@@ -1,4 +1,4 @@
-//! The Model Context Protocol of a session's world.
+//! Owns the Model Context Protocol of a session's world.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The search for APIs among all worlds.
+//! Owns the search for APIs among all worlds.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::http::reply_types::SearchReply;
 use crate::http::request_types::{MAX_PAGE_ITEMS, SearchRequest};
 use crate::search::{ApiQuery, SearchBy};
 
-/// Hits of a search, unless the request says otherwise.
+/// Number of hits of a search, unless the request states one.
 const DEFAULT_HITS: usize = 5;
 
-/// Finds APIs by what they do.
+/// Finds APIs by their purpose.
 pub(in crate::http) async fn find(
     State(app): State<Arc<App>>,
     body: Body<SearchRequest>,

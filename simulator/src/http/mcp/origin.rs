@@ -1,28 +1,29 @@
-//! The hosts and origins that the endpoint answers, as the transport of the Model Context Protocol asks of servers (version 2025-11-25,
-//! "Security Warning"): a page of another site must not reach a server on this machine through a browser, whatever name it points here.
+//! Owns the hosts and origins that the endpoint answers, as the Model Context Protocol requires (version
+//! 2025-11-25, "Security Warning"). A page of another site must not reach a local server through a browser,
+//! even if its name resolves to this machine.
 
 use std::net::IpAddr;
 
 use axum::http::Uri;
 
-/// The names of this machine.
+/// Names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Hosts that requests may name: those of this machine where the server is reached on it; any (an empty list) where it is not, because
-/// proxies send names of their own.
+/// Returns the hosts that requests may name. A server with a local URL accepts those of this machine only.
+/// Any other accepts all hosts (an empty list), because proxies send names of their own.
 pub(super) fn allowed_hosts(public_url: &str) -> Vec<String> {
     let local = public_url.parse::<Uri>().is_ok_and(|url| url.host().is_some_and(is_loopback));
     if local { LOOPBACK.map(str::to_owned).to_vec() } else { Vec::new() }
 }
 
-/// Origins whose pages may send requests: those of this machine, and the server's own.
+/// Returns the origins whose pages may send requests: those of this machine, and the server's own.
 pub(super) fn allowed_origins(public_url: &str) -> Vec<String> {
     let local =
         LOOPBACK.iter().flat_map(|host| ["http", "https"].map(|scheme| format!("{scheme}://{host}:*")));
     local.chain(origin(public_url)).collect()
 }
 
-/// The origin of a URL, with its port.
+/// Returns the origin of a URL, with its port.
 fn origin(url: &str) -> Option<String> {
     let url: Uri = url.parse().ok()?;
     let (scheme, host) = (url.scheme_str()?, url.host()?);

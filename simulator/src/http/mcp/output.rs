@@ -1,8 +1,9 @@
-//! Output schemas of tools: the shape of a reply, in words that every validator reads alike.
+//! Owns the output schemas of tools: the shape of a reply, in keywords that all validators interpret alike.
 //!
-//! Clients hold each successful result against the schema and refuse one that does not fit, so that a schema never says more than the
-//! engine keeps to. Formats, patterns and limits are left out: validators differ in how they read them. A tool whose reply may be
-//! anything but an object has no output schema, because the protocol has structured content for objects alone.
+//! Clients validate each successful result against the schema, so that a schema must never promise more than
+//! the engine keeps. Formats, patterns and limits are omitted, because validators interpret them differently.
+//! A tool whose reply may be something other than an object has no output schema, because the protocol has
+//! structured content for objects only.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -13,14 +14,14 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::http::world::openapi::reply_schema;
 
-/// Named schemas that one output schema carries. References to others allow anything.
+/// Maximum number of named schemas in an output schema. References to others allow any value.
 const MAX_DEFINITIONS: usize = 32;
-/// Alternatives inside alternatives that are followed to see whether all are objects.
+/// Maximum depth of nested alternatives for the test whether all are objects.
 const MAX_ALTERNATIVES_DEPTH: u32 = 8;
-/// Types that JSON Schema knows. Documents write others, too.
+/// Types of JSON Schema. Documents use others as well.
 const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 
-/// The output schema of an API's tool; none where a success may be anything but an object.
+/// Returns the output schema of an API's tool, or none if a success may be something other than an object.
 pub(super) fn output_schema(world: &World, api: &Api) -> Option<Map<String, Json>> {
     match &api.contract {
         Some(contract) => shape(&contract.schemas, contract.reply.as_ref()?),
@@ -29,7 +30,7 @@ pub(super) fn output_schema(world: &World, api: &Api) -> Option<Map<String, Json
     }
 }
 
-/// The shape that a schema gives its objects, with the named schemas that it refers to.
+/// Returns the shape that a schema gives its objects, with the named schemas to which it refers.
 fn shape(schemas: &Schemas, schema: &Json) -> Option<Map<String, Json>> {
     if !makes_objects(schemas, schema, MAX_ALTERNATIVES_DEPTH) {
         return None;
@@ -66,14 +67,15 @@ fn makes_objects(schemas: &Schemas, schema: &Json, depth: u32) -> bool {
 
 struct Shaper<'s> {
     schemas: &'s Schemas,
-    /// The named schemas that the shape refers to.
+    /// Names of the schemas to which the shape refers.
     names: BTreeSet<&'s str>,
-    /// Those of them that have no shape yet.
+    /// Those names whose schemas have no shape yet.
     waiting: VecDeque<&'s str>,
 }
 
 impl<'s> Shaper<'s> {
-    /// A schema in the words that every validator reads alike. It allows what the schema allows.
+    /// Returns a schema in the keywords that all validators interpret alike. It allows at least the values of
+    /// the original.
     fn shape(&mut self, schema: &'s Json) -> Json {
         let members = match schema {
             Json::Bool(false) => return json!({"not": {}}),
@@ -82,7 +84,8 @@ impl<'s> Shaper<'s> {
         };
         let mut shape = Map::new();
         let mut parts: Vec<Json> = self.shapes(members.get("allOf"));
-        // An alternative without its limits may fit beside another, so that `oneOf` would refuse both.
+        // Without its limits, an alternative may match together with another one, and `oneOf` would refuse
+        // both.
         for alternatives in ["anyOf", "oneOf"].map(|word| self.shapes(members.get(word))) {
             match alternatives.as_slice() {
                 [] => {}
@@ -108,7 +111,7 @@ impl<'s> Shaper<'s> {
                     Json::Object(all.iter().map(|(name, part)| (name.clone(), self.shape(part))).collect())
                 }),
                 "required" => Some(self.required(members, value)),
-                // Old validators hold the first items of a tuple to it as well.
+                // Old validators also apply it to the first items of a tuple.
                 "items" if !value.is_array() && !members.contains_key("prefixItems") => {
                     Some(self.shape(value))
                 }
@@ -140,7 +143,7 @@ impl<'s> Shaper<'s> {
         Some(Json::from(format!("#/$defs/{}", escape(name))))
     }
 
-    /// The members that a reply must have: those that only requests send are none of them.
+    /// Returns the required members of a reply. Members that only requests send are excluded.
     fn required(&self, members: &'s Map<String, Json>, names: &'s Json) -> Json {
         let properties = members.get("properties");
         let is_sent = |name: &str| {
@@ -153,7 +156,7 @@ impl<'s> Shaper<'s> {
     }
 }
 
-/// The types of a schema that JSON Schema knows; none where all values are allowed.
+/// Returns the types of a schema that JSON Schema has, or none if all values are allowed.
 fn known_types(types: &Json) -> Option<Json> {
     match types {
         Json::String(kind) => TYPES.contains(&kind.as_str()).then(|| types.clone()),

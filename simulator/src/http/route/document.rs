@@ -1,4 +1,4 @@
-//! The OpenAPI document of the server itself, made from its routes and the types of their handlers.
+//! Owns the OpenAPI document of the server itself, made from its routes and the types of their handlers.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::{RestrictFormats, Transform as _};
@@ -8,7 +8,7 @@ use super::{Access, Route};
 use crate::http::world::openapi::problem_schema;
 use diorama_sessions::KEY_HEADER;
 
-/// The document of these routes, without the URL of the server.
+/// Makes the document of routes, without the URL of the server.
 pub(in crate::http) fn document(routes: &[Route]) -> Json {
     let settings = || {
         SchemaSettings::draft2020_12().with(|settings| {
@@ -25,7 +25,7 @@ pub(in crate::http) fn document(routes: &[Route]) -> Json {
     }
     let mut schemas = replies.take_definitions(false);
     schemas.extend(requests.take_definitions(false));
-    // `uint64` and the like are no formats of JSON Schema.
+    // JSON Schema has no formats such as `uint64`, so that they are removed.
     let mut formats = RestrictFormats::default();
     formats.infer_from_meta_schema = false;
     schemas

@@ -1,4 +1,4 @@
-//! Many calls in one request.
+//! Owns the tests of many calls in one request.
 
 use super::*;
 use crate::http::request_types::MAX_BATCH_CALLS;
@@ -22,7 +22,7 @@ fn batch(app: &Arc<App>, calls: Json) -> Vec<Json> {
 fn sessions_stepped_at_once_answer_as_if_each_were_alone() {
     let app = app(&["shop"], |_| {});
     let (together, alone) = (sessions(&app, 300, json!({})), sessions(&app, 300, json!({})));
-    // Each session puts as many reviews as its number says, mixed with the others' calls.
+    // Each session adds as many products as its number says, mixed with the calls of the others.
     let step = |number: usize, round: usize| -> Json {
         if round <= number % 4 {
             let name = format!("Lamp {number}.{round}");

@@ -1,11 +1,11 @@
-//! The tool and the route that ask the user for a yes to calls.
+//! Owns the tests of the tool and the route that ask the user for consent to calls.
 
 use diorama_seeds::script::WantedCall;
 use serde_json::{Value as Json, json};
 
 use super::{app, ask, session};
 
-/// The call that the user of the task `t2` says yes to.
+/// Returns the call to which the user of the task `t2` consents.
 pub(super) fn want() -> WantedCall {
     WantedCall {
         api: "DeleteProduct".into(),

@@ -1,4 +1,4 @@
-//! Connections that send half of what they said, or too many of them.
+//! Owns the tests of connections that send an incomplete request, or that are too many.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -37,7 +37,7 @@ impl Listening {
         stream
     }
 
-    /// All that is answered to these bytes, until the server closes the connection.
+    /// Sends bytes and returns the whole answer, up to the end of the connection.
     fn answer(&self, sent: &str) -> String {
         let mut stream = self.connect();
         stream.write_all(sent.as_bytes()).unwrap();
@@ -46,14 +46,14 @@ impl Listening {
         answer
     }
 
-    /// Asks for a reply and does not read it.
+    /// Requests a reply and does not read it.
     fn ignore(&self, path: &str) -> TcpStream {
         let mut stream = self.connect();
         stream.write_all(format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n").as_bytes()).unwrap();
         stream
     }
 
-    /// Waits until so many bytes of replies, or more, are unsent; `None` waits until none are.
+    /// Waits until at least `bytes` of replies are unsent. `None` waits until none are.
     fn wait_for_unsent(&self, bytes: Option<u64>) {
         let there = || {
             bytes.map_or(self.app.sessions().scale().unsent() == 0, |bytes| {
@@ -68,7 +68,7 @@ impl Listening {
     }
 }
 
-/// A session whose list of notes is as large as no socket takes at once, and the path of the list.
+/// Makes a session whose list of notes exceeds the buffer of a socket. Returns the path of the list.
 fn large(app: &Arc<App>) -> String {
     let id = session(app, json!({}));
     for _ in 0..LARGE / 1_000_000 {
@@ -146,7 +146,7 @@ fn who_may_not_come_in_is_told_before_the_body_is_read() {
     assert_eq!(half("PUT /v1/sessions"), "405");
 }
 
-/// Holds a candidate against nothing, until its sender is gone.
+/// Prover that runs until its sender has gone.
 struct Endless {
     begun: Sender<()>,
     ended: Sender<()>,
@@ -268,7 +268,7 @@ fn connections_are_as_many_as_are_taken() {
     server.connect().read_to_string(&mut third).unwrap();
     assert!(third.starts_with("HTTP/1.1 503 ") && third.contains("--max-connections"), "{third}");
     drop(first);
-    // The server sees the two go in its own time.
+    // The server notices the two closed connections at a time of its own.
     let again = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
         let mut stream = server.connect();
@@ -279,7 +279,7 @@ fn connections_are_as_many_as_are_taken() {
     assert!(again, "a connection is free again");
 }
 
-/// Has a connection answered once; it stays.
+/// Sends a request and reads the reply. The connection stays open.
 fn ask_health(mut stream: &TcpStream) {
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut answer = Vec::new();
@@ -305,7 +305,7 @@ fn connections_that_ask_nothing_make_room() {
     };
     let answer = refused();
     assert!(answer.contains("--max-connections-per-address"), "{answer}");
-    // As if they had been there for two seconds.
+    // This has the effect of two seconds without a request.
     server.app.sessions().advance(2_000);
     let asking: Vec<TcpStream> = (0..4).map(|_| server.connect()).collect();
     for stream in &asking {
@@ -337,7 +337,7 @@ fn a_server_ends_though_a_connection_has_sent_half_of_its_first_head() {
     let serving = runtime.spawn(serve(listener, app(&["shop"], |_| ()), shutdown));
     let mut half = TcpStream::connect(address).unwrap();
     half.write_all(b"GET /healthz HTTP/1.1\r\nhost:").unwrap();
-    // The half was sent before this is answered.
+    // This reply shows that the server has received the incomplete request.
     ask_health(&TcpStream::connect(address).unwrap());
     drop(end);
     let ended = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(20), serving).await });
@@ -354,7 +354,8 @@ fn a_connection_that_stays_silent_between_requests_ends() {
     assert_eq!(silent.read(&mut [0]).unwrap(), 0, "closed");
 }
 
-/// One thread answers all connections here. Requests that wait for a session, of whichever kind, do not hold it.
+/// A single thread answers all connections here. Requests of all kinds that wait for a session must not block
+/// it.
 #[test]
 fn requests_that_wait_hold_up_no_others() {
     let app = app(&["shop"], |_| {});
@@ -383,7 +384,7 @@ fn requests_that_wait_hold_up_no_others() {
     let arguments = json!({"product_id": 11});
     let at = |path: &str| format!("POST /v1/sessions/{id}/{path}");
     let call = json!({"api": "GetProduct", "arguments": arguments});
-    // What is known of an API's pace is not what keeps it from the thread.
+    // Knowledge of an API's pace must not be the reason that requests leave the thread.
     assert_eq!(ask(&app, &at("call"), call.clone()).0, 200);
     let mcp =
         |method: &str, params: Json| json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});

@@ -1,8 +1,8 @@
-//! Enough of JSON Schema to hold replies to the served document.
+//! Owns a partial validator of JSON Schema, for replies against the served document.
 
 use serde_json::Value as Json;
 
-/// Checks that a value fits a schema, and names the place where it does not.
+/// Validates a value against a schema. The error names the path that does not fit.
 pub(super) fn check(schema: &Json, value: &Json) -> Result<(), String> {
     if let Some(any) = schema["anyOf"].as_array() {
         return if any.iter().any(|schema| check(schema, value).is_ok()) {

@@ -1,4 +1,4 @@
-//! Tests of a state folder: losses, shared parts, a full disk.
+//! Owns the tests of a state folder: losses, shared parts, a full disk.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ fn make(app: &Arc<App>, id: &str, name: &str) -> (u16, Json) {
     ask(app, &format!("POST /v1/sessions/{id}/call"), json!({"api": "AddProduct", "arguments": product}))
 }
 
-/// Adds a product that is one.
+/// Adds a product and expects success.
 fn made(app: &Arc<App>, id: &str, name: &str) {
     let (_, reply) = make(app, id, name);
     assert_eq!(reply["status"], 201, "{reply}");
@@ -42,7 +42,7 @@ fn the_folder_is_its_owners_alone() {
     use std::os::unix::fs::PermissionsExt as _;
 
     fn modes(path: &Path, found: &mut Vec<(bool, u32)>) {
-        // The database removes files while it works.
+        // The database removes files concurrently.
         let Ok(metadata) = std::fs::metadata(path) else { return };
         found.push((metadata.is_dir(), metadata.permissions().mode() & 0o777));
         if metadata.is_dir() {
@@ -62,7 +62,7 @@ fn the_folder_is_its_owners_alone() {
             found
         };
         let is_closed = |(is_folder, mode): &(bool, u32)| *mode == if *is_folder { 0o700 } else { 0o600 };
-        // The database makes, joins and removes files while it works; the sweep closes them.
+        // The database makes, merges and removes files concurrently. The sweep restricts their permissions.
         let wait_for_closed = |least: usize| {
             let began = Instant::now();
             loop {
@@ -75,12 +75,12 @@ fn the_folder_is_its_owners_alone() {
             }
         };
         let first = wait_for_closed(5);
-        // More than the database holds in memory.
+        // The records exceed the memory buffers of the database.
         (0..24).for_each(|_| drop(make(&app, &id, &"x".repeat(900_000))));
         app.sessions().take_snapshots();
         wait_for_closed(first);
         drop(app);
-        // A folder that an earlier version made, or that was copied.
+        // An earlier version, or a copy, may have left these permissions.
         std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755)).unwrap();
         std::fs::set_permissions(folder.join("events.count"), std::fs::Permissions::from_mode(0o644))
             .unwrap();
@@ -115,7 +115,7 @@ fn what_forks_share_is_shared_after_a_restart() {
     };
     assert!(same(&first, &forks[7]) && same(&forks[0], &nested[7]) && same(&earlier[0], &earlier[1]));
     assert!(!same(&first, &nested[7]));
-    // Logs, too, as they were made again once.
+    // The log is complete after the restart.
     assert_eq!(ask(&app, &format!("GET /v1/sessions/{}/log", nested[0]), Json::Null).1["total"], 62);
     for id in ids {
         assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
@@ -148,7 +148,7 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     let app = stored(folder.path(), false).unwrap();
     let id = session(&app, json!({"task": "t1"}));
     make(&app, &id, "Lamp");
-    // A request that found the session, and comes to its lock after the delete.
+    // This request found the session, and gets its lock only after the deletion.
     let slot = app.sessions().peek(&id).unwrap();
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
     let sessions = app.sessions();
@@ -159,7 +159,7 @@ fn a_deleted_session_stays_deleted_whoever_waited_for_it() {
     assert_eq!(stored(folder.path(), false).unwrap().sessions().count(), 0);
 }
 
-/// The journals of a folder.
+/// Returns the journals of a folder.
 fn journals(folder: &Path) -> Vec<std::path::PathBuf> {
     let all = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut found: Vec<_> = all.filter(|path| path.extension().is_some_and(|end| end == "jnl")).collect();
@@ -192,7 +192,7 @@ fn what_a_folder_has_lost_is_said() {
     };
     let cut = |folder: &Path| {
         for journal in journals(folder) {
-            // Journals are made longer than what is in them.
+            // Journals are preallocated beyond their contents.
             let bytes = std::fs::read(&journal).unwrap();
             let used = bytes.iter().rposition(|byte| *byte != 0).unwrap_or(0) as u64;
             std::fs::OpenOptions::new().write(true).open(journal).unwrap().set_len(used / 2).unwrap();
@@ -227,7 +227,7 @@ fn what_a_folder_has_lost_is_said() {
     };
     check(&all, "the counts of its 0 sessions' events");
 
-    // Where the loss is accepted, it goes on with what is left, and notices the next one.
+    // If the user accepts the loss, the server continues with the rest, and detects the next loss.
     let folder = tempfile::tempdir().unwrap();
     let app = stored(folder.path(), false).unwrap();
     let id = session(&app, json!({}));
@@ -264,7 +264,7 @@ fn a_folder_without_sessions_starts_again() {
     }
 }
 
-/// A small file system of its own, where this process may mount one.
+/// A small file system of its own, if this process may mount one.
 struct Small(tempfile::TempDir);
 
 impl Small {
@@ -276,7 +276,7 @@ impl Small {
         mounted.then(|| Self(folder))
     }
 
-    /// Leaves so many bytes free.
+    /// Fills the file system except for `free` bytes.
     fn fill(&self, free: usize) {
         let path = self.0.path().join("filler");
         let mut written = 0;

@@ -1,4 +1,5 @@
-//! Tests of the limits of a session, a batch and a log: the cap that refuses is named, and what forks share counts once.
+//! Owns the tests of the limits of a session, a batch and a log: refusals name the cap, and shared parts of
+//! forks count once.
 
 use super::*;
 
@@ -44,7 +45,7 @@ pub(super) fn add(app: &Arc<App>, id: &str, bytes: usize) -> (u16, Json) {
     ask(app, &format!("POST /s/{id}/notes"), json!({"text": "a".repeat(bytes)}))
 }
 
-/// Adds notes of 10,000 bytes until the session is refused: how many, and the refusal.
+/// Adds notes of 10,000 bytes until the session refuses one. Returns their number, and the refusal.
 fn filled(app: &Arc<App>, id: &str) -> (usize, Json) {
     for number in 0..1_000 {
         let (status, reply) = add(app, id, 10_000);
@@ -61,12 +62,12 @@ fn a_session_holds_so_many_bytes_and_no_more() {
     let app = notes(|settings| settings.sessions.max_session_bytes = 500_000);
     let id = session(&app, json!({}));
     let (notes, problem) = filled(&app, &id);
-    // A note is there as a record and as the call that made it.
+    // Each note counts twice: as a record, and in the call that made it.
     assert!((23..=25).contains(&notes), "{notes}");
     assert_eq!(problem["limit"], 500_000);
     assert!(problem["detail"].as_str().unwrap().contains("--max-session-bytes"), "{problem}");
     assert!(app.sessions().scale().held() >= 500_000, "{}", app.sessions().scale().held());
-    // Reading is a call, too: it is logged.
+    // A read is a call as well, and is logged.
     assert_eq!(ask(&app, &format!("GET /s/{id}/notes"), Json::Null).0, 429);
     assert_eq!(ask(&app, &format!("POST /v1/sessions/{id}/reset"), Json::Null).0, 200);
     assert_eq!(app.sessions().scale().held(), 0);
@@ -104,7 +105,7 @@ fn what_forks_share_counts_once() {
     let refused = refused.unwrap();
     assert_eq!(refused["limit"], 2_000_000);
     assert!(refused["detail"].as_str().unwrap().contains("--max-bytes"), "{refused}");
-    // Each adds some 20,600 bytes of its own to the million that is shared.
+    // Each fork adds about 20,600 bytes of its own to the shared million.
     assert!((40..60).contains(&made), "{made}");
     assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
     for fork in &forks {
@@ -122,7 +123,7 @@ fn replies_of_a_batch_beyond_the_cap_are_withheld() {
     let text = "a".repeat(1_000);
     let calls: Vec<Json> =
         ids.iter().map(|id| json!({"session": id, "api": "AddNote", "arguments": {"text": text}})).collect();
-    // Two hundred sessions are stepped by several threads, which must not show.
+    // Several threads call two hundred sessions, which must not change the reply.
     let (status, reply) = ask(&app, "POST /v1/calls", json!({"calls": calls}));
     assert_eq!(status, 200);
     let results = reply["results"].as_array().unwrap();
@@ -133,7 +134,7 @@ fn replies_of_a_batch_beyond_the_cap_are_withheld() {
         assert_eq!(withheld["body"]["limit"], 100_000);
         assert!(withheld["body"]["detail"].as_str().unwrap().contains("--max-reply-bytes"), "{withheld}");
     }
-    // They were made all the same.
+    // The calls were made nevertheless.
     assert_eq!(ask(&app, &format!("GET /v1/sessions/{}/log", ids[199]), Json::Null).1["total"], 1);
 }
 

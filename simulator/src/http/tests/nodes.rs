@@ -1,4 +1,5 @@
-//! One server among several: ids that carry its name, keys of requests that make sessions, and agent checks.
+//! Owns the tests of one server among several: ids with its name, keys of requests that make sessions, and
+//! agent checks.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -24,7 +25,7 @@ fn stored(folder: &Path, node: Option<&str>) -> Result<Arc<App>, String> {
     app.map_err(|error| error.to_string().replace(folder.to_str().unwrap(), "DIR"))
 }
 
-/// The status and the body of a request with more headers.
+/// Sends a request with more headers. Returns the status and the body of the reply.
 fn send_with(app: &Arc<App>, line: &str, headers: &[(&'static str, &str)], body: &str) -> (u16, Json) {
     let (method, uri) = line.split_once(' ').unwrap();
     let headers = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
@@ -71,7 +72,7 @@ fn sessions_of_other_nodes_are_misdirected() {
         of_sessions.map(|route| format!("{} {}", route.method, route.path.replace("{id}", &foreign))),
     );
     for line in &lines {
-        // Without a token, too: a session's own is known on its node alone.
+        // This also holds without a token, because only its own node knows a session's token.
         let (status, _, problem) = run(send(&app, "", line, Json::Null));
         assert_eq!((status, &problem["node"]), (421, &json!("n-1")), "{line}: {problem}");
         assert_eq!(problem["expected_node"], "n-2", "{line}");
@@ -81,7 +82,7 @@ fn sessions_of_other_nodes_are_misdirected() {
     let detail = "the session is on node `n-2`, found a server without a node's name; nothing was done: send the \
                   request to that node";
     assert_eq!(problem["detail"], detail);
-    // Ids of this node, and of none, are those of no session.
+    // Ids of this node and ids without a node belong to no session.
     for id in [format!("n-1_{random}"), random.to_owned(), "n-2_x".to_owned()] {
         let (status, _, problem) = run(send(&app, "secret", &format!("GET /v1/sessions/{id}"), Json::Null));
         assert_eq!(status, 404, "{id}: {problem}");
@@ -121,11 +122,11 @@ fn a_key_gives_the_same_sessions_again() {
         let (status, problem) = keyed(&app, "/v1/sessions", "mine", r#"{"n": 4}"#);
         assert_eq!((status, &problem["parameter"]), (422, &json!("Idempotency-Key")), "{problem}");
         assert_ne!(ids(&keyed(&app, "/v1/sessions", "other", r#"{"n": 3}"#).1), ids(&first));
-        // Keys of forks are the session's own.
+        // Keys of forks are separate per session.
         let fork = |of: usize| keyed(&app, &format!("/v1/sessions/{}/fork", ids(&first)[of]), "mine", "{}").1;
         assert_eq!(ids(&fork(0)), ids(&fork(0)));
         assert_ne!(ids(&fork(0)), ids(&fork(1)));
-        // A key is known as long as one of its sessions.
+        // A key is valid as long as one of its sessions exists.
         for (left, id) in [2, 1, 3].into_iter().zip(ids(&first)) {
             assert_eq!(ask(&app, &format!("DELETE /v1/sessions/{id}"), Json::Null).0, 204);
             assert_eq!(ids(&keyed(&app, "/v1/sessions", "mine", r#"{"n": 3}"#).1).len(), left);
@@ -229,7 +230,7 @@ fn losses_are_noticed_on_a_node_too() {
     let call = json!({"api": "DeleteProduct", "arguments": {"product_id": 14}});
     ask(&app, &format!("POST /v1/sessions/{id}/call"), call);
     drop(app);
-    // One more event than there is.
+    // The count now has one more event than the folder.
     let path = folder.path().join("events.count");
     let mut bytes = std::fs::read(&path).unwrap();
     let place = bytes.chunks_exact_mut(40).find(|place| place[0] != 0).unwrap();
@@ -274,7 +275,7 @@ fn agent_checks_are_answered_whatever_their_peers_do() {
     };
     let expect = "up ready 100%\n";
     assert_eq!(line(connect()), expect);
-    // Peers that say what no peer says, or nothing and stay.
+    // These peers send unexpected bytes, or none and stay connected.
     for bytes in [&b"diorama\n"[..], b"GET / HTTP/1.1\r\n\r\n", &[0, 255, 13, 10], &[b'x'; 4_000]] {
         let mut stream = connect();
         let _ = stream.write_all(bytes);

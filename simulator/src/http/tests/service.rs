@@ -1,4 +1,5 @@
-//! Leases, caps, faults and forks over HTTP; what HTTP itself asks for; and that an agent reaches nothing else.
+//! Owns the tests of leases, caps, faults and forks over HTTP, of HTTP itself, and of the limits of an
+//! agent's access.
 
 use super::*;
 use crate::http::route::Access;
@@ -26,7 +27,7 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
             Access::Agent => {
                 agents.push(route.path);
                 let text = body.to_string();
-                // The second turn, the checks and the ids of others are nowhere in what agents get.
+                // No reply to an agent may contain the second turn, the checks or the ids of others.
                 for secret in ["Number 14.", "variants", &other, created["token"].as_str().unwrap()] {
                     assert!(!text.contains(secret), "{line}: {text}");
                 }
@@ -39,7 +40,7 @@ fn an_agent_with_a_sessions_id_reaches_its_own_apis_and_nothing_more() {
         agents,
         ["/v1/search", "/v1/calls"].map(str::to_owned).into_iter().chain(expected).collect::<Vec<_>>()
     );
-    // Below its base path there is nothing but the world.
+    // Below the base path, only the world answers.
     for path in ["state", "log", "diff", "grade", "v1/sessions", "../v1/sessions", "%2e%2e/v1/tasks"] {
         assert_eq!(run(send(&app, "", &format!("GET /s/{own}/{path}"), Json::Null)).0, 404, "{path}");
     }
@@ -168,7 +169,7 @@ fn faults_are_seen_logged_and_excused() {
     check(json!([{"kind": "error", "status": 200}]), "`faults[0].status`");
 }
 
-/// A failed episode is excluded where a call that the task needs was tried three times and met a fault each time.
+/// A failed episode is excluded only if a needed call was tried three times and met a fault each time.
 #[test]
 fn only_faults_at_needed_calls_exclude() {
     let app = app(&["shop"], |_| ());
@@ -187,13 +188,13 @@ fn only_faults_at_needed_calls_exclude() {
     assert!(excluded(always.clone(), &[delete, delete, delete]));
     assert!(!excluded(always.clone(), &[delete, delete]), "it was given up too soon");
     assert!(!excluded(always.clone(), &["DeleteProduct 11", "GetProduct 14", "GetProduct 14", delete]));
-    // Reads that are repeated until they fail excuse nothing, nor does a fault at another product.
+    // Repeated reads until a failure excuse no failure, and neither does a fault at another product.
     assert!(!excluded(always, &["GetProduct 14", "GetProduct 14", "GetProduct 14", "GetProduct 14"]));
     let first_two = json!([{"kind": "error", "status": 503, "until": 2}]);
     assert!(!excluded(first_two, &[delete, delete, delete]), "the third try was answered");
 }
 
-/// Nothing is done after the last goal has ended: each way of calling is refused alike, and the grade is that of the end.
+/// After the end of the last goal, all kinds of calls get the same refusal, and the grade is that of the end.
 #[test]
 fn an_end_is_final() {
     let app = app(&["shop"], |_| ());
@@ -221,7 +222,7 @@ fn an_end_is_final() {
     assert_eq!((&graded["success"], &graded["components"]["change"]), (&json!(false), &json!("failed")));
 }
 
-/// No refusal names what the session's task does not show: neither APIs nor their paths.
+/// No refusal names hidden APIs or paths of the session's task.
 #[test]
 fn refusals_name_what_the_task_shows_and_no_more() {
     let app = app(&["shop"], |_| ());
@@ -249,7 +250,7 @@ fn refusals_name_what_the_task_shows_and_no_more() {
     assert_eq!(ask(&app, &format!("GET /s/{id}{prefix}/products/14"), Json::Null).0, 200);
 }
 
-/// An episode whose replies are more than can be judged has failed, and says so.
+/// An episode with too many replies for the grader fails, and its reply gives the reason.
 #[test]
 fn an_episode_that_outgrew_what_can_be_judged_has_failed() {
     let app = app(&["shop"], |settings| settings.sessions.max_reply_bytes = 2_000);
@@ -424,7 +425,7 @@ fn sessions_share_the_text_of_their_documents() {
         let found: Json = serde_saphyr::from_slice(&second.concat()).unwrap();
         assert_eq!(found, expect, "{form}");
     }
-    // APIs that are to be found by searching are not in the document.
+    // The document omits APIs that the agent must find by searching.
     let task = session(&app, json!({"task": "t1"}));
     let document: Json = serde_json::from_slice(&parts(&task, "json").concat()).unwrap();
     assert_eq!(document["paths"].as_object().unwrap().len(), 1, "{}", document["paths"]);
@@ -444,7 +445,7 @@ fn the_world_at_the_root_goes_before_the_servers_own_routes() {
     assert_eq!(run(send(&app, "", "DELETE /products/14", Json::Null)).0, 200);
     assert_eq!(get("/products/14").0, 404, "it remembers");
     assert_eq!(app.sessions().count(), 1);
-    // The server's own routes stay where the world has none, and below the prefix in any case.
+    // The server's own routes remain where the world has none, and always below the prefix.
     for path in ["/healthz", "/__diorama/healthz", "/__diorama/openapi.json"] {
         assert_eq!(get(path).0, 200, "{path}");
     }
@@ -462,7 +463,7 @@ fn the_world_at_the_root_goes_before_the_servers_own_routes() {
     assert_eq!(get("/products/14").0, 200, "another session takes its place");
 }
 
-/// Pages that say which request they got.
+/// Pages that return the request they got.
 struct Echo;
 
 impl Pages for Echo {

@@ -1,4 +1,4 @@
-//! Sessions that are started again from snapshots are those that never ended.
+//! Owns the tests of snapshots: a session restarted from a snapshot must equal one that never ended.
 
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
@@ -10,15 +10,15 @@ use crate::shared::{Drawn, any_call, made};
 #[derive(Clone, Debug)]
 enum Step {
     Call(Drawn),
-    /// A product of a new key, and a token.
+    /// Adds a product with a new key, and a token.
     Make(u32),
     Search,
     Clock(u32),
     Say,
-    /// A fork at a share of the calls; the test goes on with it.
+    /// Forks at a share of the calls. The test continues with the fork.
     Fork(usize),
     Reset,
-    /// The server ends as it should, or is cut off; what is done to the snapshots before it starts again.
+    /// Takes snapshots if the flag is true, ends the server, damages the snapshots, and restarts it.
     Restart(bool, Damage),
 }
 
@@ -50,7 +50,7 @@ struct Side {
 }
 
 impl Side {
-    /// A reply, with what names the session taken out.
+    /// Sends a request, and returns the reply without the id of the session.
     fn ask(&self, method: &str, what: &str, body: Json) -> (u16, Json) {
         let line = format!("{method} /v1/sessions/{}{what}", self.id);
         let (status, _, reply) = run(send(&self.app, "", &line, body));

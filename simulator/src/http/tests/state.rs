@@ -1,4 +1,4 @@
-//! Sessions that survive a restart.
+//! Owns the tests of sessions that survive a restart.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn stored(folder: &std::path::Path, fsync: bool, worlds: &[&str]) -> Result<Arc<
     App::new(worlds, Some(Box::new(OneTask)), settings)
 }
 
-/// The state of a session as an admin sees it.
+/// Returns the state of a session in the replies to an admin.
 fn seen(app: &Arc<App>, id: &str) -> Vec<Json> {
     let what = ["", "/log", "/diff", "/state"];
     what.iter().map(|what| ask(app, &format!("GET /v1/sessions/{id}{what}"), Json::Null).1).collect()
@@ -84,7 +84,7 @@ fn sessions_that_were_refused_do_not_come_back() {
             settings.sessions.state = Some(StateFolder::new(folder.to_owned()));
         })
     };
-    // Requests meet by chance, and not in every round.
+    // The requests overlap by chance, and not in every round.
     for _ in 0..5 {
         let folder = tempfile::tempdir().unwrap();
         let app = limited(folder.path());
@@ -102,7 +102,7 @@ fn sessions_that_were_refused_do_not_come_back() {
         drop(app);
         let app = limited(folder.path());
         assert_eq!(app.sessions().count(), 5);
-        // Places that were reserved and not taken are free again.
+        // Reserved places that were not used are free again.
         assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4, "clock": "never"})).0, 422);
         assert_eq!(ask(&app, "POST /v1/sessions", json!({"n": 4})).0, 201);
     }
@@ -160,7 +160,7 @@ fn a_session_that_cannot_be_continued_is_left_out_and_costs_no_other() {
     check("heads", head, "\"format\":3", "\"form\":1", "cannot be read");
     check("events", &event, "DeleteProduct", "DeletProduct", "of status 200, found 404");
     check("events", &event, "\"call\"", "\"cal\"", "cannot be read");
-    // Nothing of it was lost meanwhile.
+    // The failed starts lost no data.
     let app = start(&both);
     assert_eq!((app.sessions().count(), seen(&app, &id)), (4, before));
     drop(app);

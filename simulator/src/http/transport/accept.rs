@@ -1,6 +1,7 @@
-//! Accepting connections: which are taken, what each is allowed, and how they end.
+//! Owns the acceptance of connections: admission, limits, and ends.
 //!
-//! Owns no protocol above HTTP/1: a function answers the requests, of this server's own API or of another on a port of its own.
+//! It has no protocol above HTTP/1. A function answers the requests, of this server's own API or of another
+//! one on a port of its own.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -23,18 +24,19 @@ use super::connections::{Connection, Connections, Full};
 use super::outgoing::{Outgoing, Socket};
 use crate::http::app::App;
 
-/// How often silent connections are looked for. A look at all of them costs less than a timer that each request sets and drops.
+/// Interval between searches for silent connections. A look at all of them costs less than a timer per
+/// request.
 const LOOK: Duration = Duration::from_secs(1);
-/// How long nothing is accepted after accepting failed, as when too many files are open.
+/// Pause after a failed accept, for example because too many files are open.
 pub(super) const BREATH: Duration = Duration::from_millis(50);
 
-/// The end of a connection without a response.
+/// End of a connection without a response.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection is dropped")]
 struct HungUp;
 
-/// Has a function answer the requests of a listener's connections until `shutdown` is done; requests that have begun are
-/// finished.
+/// Answers the requests of a listener's connections with a function until `shutdown` completes. Open requests
+/// are finished first.
 pub(in crate::http) async fn accept<F, Answered>(
     listener: TcpListener,
     app: Arc<App>,
@@ -80,7 +82,7 @@ pub(in crate::http) async fn accept<F, Answered>(
     while tasks.join_next().await.is_some() {}
 }
 
-/// The task that ended, also where it panicked.
+/// Returns the id of the task that ended or panicked.
 fn id_of(ended: &Result<(Id, ()), JoinError>) -> Id {
     match ended {
         Ok((id, ())) => *id,
@@ -88,7 +90,7 @@ fn id_of(ended: &Result<(Id, ()), JoinError>) -> Id {
     }
 }
 
-/// Serves a connection until it ends, or is handed on as a WebSocket.
+/// Serves a connection until it ends, or becomes a WebSocket.
 async fn connect<F, Answered>(app: Arc<App>, answer: Arc<F>, stream: TcpStream, connection: Arc<Connection>)
 where
     F: Fn(Request<Incoming>) -> Answered + Send + Sync + 'static,
@@ -96,7 +98,8 @@ where
 {
     let _ = stream.set_nodelay(true);
     let mut http = http1::Builder::new();
-    // A date would be the only part of a world's reply that differs from run to run. Silent heads are ended by `Connections`.
+    // A date would make a world's replies differ between runs. `Connections` ends requests with incomplete
+    // heads.
     http.auto_date_header(false).header_read_timeout(None);
     let (state, sessions) = (&*connection, &app.sessions);
     let answered = service_fn(|request| {
@@ -117,7 +120,8 @@ where
         biased;
         ended = serving.as_mut() => ended,
         () = connection.ended() => {
-            // Part of a first head is no request: the end of a server waits for none.
+            // An incomplete first head is no open request, so that the end of the server does not wait for
+            // it.
             if !connection.has_asked() {
                 return;
             }
@@ -130,7 +134,8 @@ where
     }
 }
 
-/// Tells a connection that it is one too many. What does not fit at once is not told.
+/// Tells a connection that there are too many. The write does not block, so that a slow peer may not get all
+/// of it.
 fn refuse(stream: TcpStream, full: Full) {
     if let Ok(mut stream) = stream.into_std() {
         let _ = stream.write_all(full.response().as_bytes());

@@ -1,4 +1,4 @@
-//! HAProxy's agent check: a line of text for each connection, which says how many of the new sessions a server takes.
+//! Owns HAProxy's agent check: a line of text per connection, which gives the server's share of new sessions.
 
 use std::convert::Infallible;
 use std::io::{self, Write as _};
@@ -15,16 +15,17 @@ use tokio::time::{sleep, timeout};
 use super::accept::BREATH;
 use crate::http::app::App;
 
-/// Connections that stay open until their peer has read the line, at most. Others are closed at once.
+/// Maximum number of connections that stay open until their peer has read the line. Others are closed at
+/// once.
 const MAX_OPEN_CONNECTIONS: usize = 64;
-/// How long such a connection stays open.
+/// Maximum time for which such a connection stays open.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(1);
-/// Bytes that are read of a peer: HAProxy sends none unless its `agent-send` says so.
+/// Maximum number of bytes read from a peer. HAProxy sends none unless `agent-send` is set.
 const MAX_READ_BYTES: u64 = 4_096;
-/// The steepness of the weight: a server that is a ninth full takes a quarter of the sessions of an empty one.
+/// Steepness of the weight. A server that is a ninth full takes a quarter of the sessions of an empty one.
 const STEEPNESS: f64 = 9.0;
 
-/// Answers agent checks until it is dropped.
+/// Answers agent checks until the future is dropped.
 pub async fn agent_check(listener: TcpListener, app: Arc<App>) -> Infallible {
     let mut open = JoinSet::new();
     loop {
@@ -42,7 +43,7 @@ pub async fn agent_check(listener: TcpListener, app: Arc<App>) -> Infallible {
     }
 }
 
-/// Writes the line. It fits into the buffer of any new connection, so that no peer can make this wait.
+/// Writes the line. It fits into the send buffer of a new connection, so that no peer can block this.
 fn send_line(stream: TcpStream, line: &str) -> io::Result<TcpStream> {
     let mut stream = stream.into_std()?;
     stream.write_all(line.as_bytes())?;
@@ -50,13 +51,14 @@ fn send_line(stream: TcpStream, line: &str) -> io::Result<TcpStream> {
     TcpStream::from_std(stream)
 }
 
-/// Reads what a peer sends. A connection that is closed with bytes unread is reset, and its peer may lose the line.
+/// Reads the input of a peer. Closing a connection with unread bytes resets it, and the peer may lose the
+/// line.
 async fn drain_input(stream: TcpStream) -> io::Result<u64> {
     copy(&mut stream.take(MAX_READ_BYTES), &mut sink()).await
 }
 
 impl App {
-    /// The reply to an agent check. `up` and `ready` take back what an earlier reply said.
+    /// Returns the reply to an agent check. `up` and `ready` cancel an earlier `drain`.
     pub(in crate::http) fn agent_reply(&self) -> String {
         if self.ending.load(Relaxed) || self.sessions.ailing().is_some() {
             return "drain\n".to_owned();
@@ -65,8 +67,8 @@ impl App {
     }
 }
 
-/// The weight of a server among others, in percent: 100 without sessions, 0 where no more fit. It falls steeply, so that the
-/// server with the fewest sessions soon has as many as the others.
+/// Returns the weight of a server among others, in percent: 100 without sessions, 0 if it is full. It falls
+/// steeply, so that the server with the fewest sessions soon catches up.
 fn weight(sessions: usize, most: usize) -> u32 {
     if sessions >= most {
         return 0;

@@ -1,4 +1,4 @@
-//! Bodies of requests: read whole, or read away.
+//! Owns the bodies of requests, which are read as a whole or discarded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,24 +14,25 @@ use tokio::time::timeout;
 
 use crate::http::app::{App, MAX_BODIES_BYTES};
 
-/// How long the sender of a refused body may pause before it is answered.
+/// Maximum pause of the sender of a refused body, after which it gets its answer.
 const PAUSE: Duration = Duration::from_millis(500);
-/// How long the body of a refused request is still read: a sender that is still writing would not read the answer.
+/// Maximum time for reading the body of a refused request, because a sender reads the answer only after it
+/// has written all.
 const LET_FINISH: Duration = Duration::from_secs(1);
-/// Limits of bytes that are read of a body that is too large before its sender is cut off.
+/// Maximum number of bytes read of a too large body, as a multiple of its limit. The connection is then cut.
 const MAX_DRAINED_LIMITS: usize = 16;
 
-/// Why a body could not be read.
+/// Reasons for which a body could not be read.
 enum Unread {
-    /// It has, or announces, more bytes than it may have.
+    /// The body has, or announces, more bytes than allowed.
     TooLarge,
-    /// There is no place for it beside others.
+    /// Other bodies take the memory that it needs.
     Crowded,
-    /// It is not what its headers say, or its sender is gone.
+    /// The body contradicts its headers, or the sender has gone.
     Broken(String),
 }
 
-/// Reads a body of at most `limit` bytes, for which `hold` has a place.
+/// Reads a body of at most `limit` bytes. `hold` reserves memory for it.
 async fn read_whole(
     body: &mut AxumBody,
     limit: usize,
@@ -60,7 +61,7 @@ async fn read_whole(
     }
 }
 
-/// The bytes of a body, read whole, and their share of what the server may hold of bodies at a time.
+/// Bytes of a whole body, and its reservation in the memory for bodies.
 pub(in crate::http) struct Whole {
     pub(in crate::http) bytes: Bytes,
     _held: Option<OwnedSemaphorePermit>,
@@ -70,7 +71,7 @@ impl Whole {
     /// Reads the body of a request within the limits of a server.
     ///
     /// # Errors
-    /// Where it has too many bytes, takes too long, finds no place beside others, or is not what its headers say.
+    /// Returns an error if the body is too large, too slow, finds no memory, or contradicts its headers.
     pub(in crate::http) async fn read(
         app: &App,
         headers: &HeaderMap,
@@ -79,7 +80,7 @@ impl Whole {
         if body.is_end_stream() {
             return Ok(Self { bytes: Bytes::new(), _held: None });
         }
-        // On the heap: most requests have no body, and their futures need no room for the reading of one.
+        // The future is boxed: most requests have no body, and their futures then need no space for it.
         Box::pin(read(app, headers, body)).await
     }
 }
@@ -125,13 +126,13 @@ async fn read(app: &App, headers: &HeaderMap, mut body: AxumBody) -> Result<Whol
     })
 }
 
-/// Reads the body of a refused request and drops it, for a second at most.
+/// Reads the body of a refused request and discards it, for at most a second.
 pub(in crate::http) async fn drain(body: AxumBody, headers: &HeaderMap, most: usize) {
     let _ = timeout(LET_FINISH, read_away(body, headers, most)).await;
 }
 
-/// Reads a refused body and drops it, up to so many bytes: a sender that is still writing would not read the answer.
-/// One that pauses, or waits for leave to send, is answered without it.
+/// Discards at most `most` bytes of a refused body, because a sender reads the answer only after it has
+/// written all. A sender that pauses, or waits for permission to send, gets its answer at once.
 async fn read_away(mut body: AxumBody, headers: &HeaderMap, most: usize) {
     if headers.contains_key(EXPECT) {
         return;

@@ -1,7 +1,7 @@
-//! Which connections there are, from where, and which of them are closed to make room for others.
+//! Owns the open connections, their clients, and the choice of the ones to close for new ones.
 //!
-//! An address has a share of all connections. Where it, or the server, has no place left, a connection that does nothing
-//! makes room: first one that never sent a request. Connections with a request under way stay.
+//! Each address has a share of all connections. If the address or the server is full, an idle connection is
+//! closed: first one that never sent a request. Connections with an open request stay.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,24 +14,25 @@ use tokio::task::Id;
 
 use crate::http::settings::Settings;
 
-/// A connection that has just been made is about to send its request: it stays for so long.
+/// Minimum time for which a new connection stays, because it is about to send its request, in milliseconds.
 const NEW_STAYS_MS: u64 = 1_000;
-/// A connection between two requests of a client stays for so long.
+/// Minimum time for which an idle connection of a client stays between two requests, in milliseconds.
 const IDLE_STAYS_MS: u64 = 5_000;
-/// How long a connection may take to send the head of a request, or stay silent between two.
+/// Maximum time for the head of a request, and maximum silence between two requests, in milliseconds.
 const MAX_SILENCE_MS: u64 = 75_000;
-/// Bytes of an IPv6 address that name its network, all of which one client may have.
+/// Number of bytes of an IPv6 address that identify its network. One client may have all addresses of a
+/// network.
 const NETWORK_BYTES: usize = 8;
 
-/// The state of a connection, from which one to close is chosen.
+/// State of a connection, on which the choice of the one to close depends.
 #[derive(Debug)]
 pub(super) struct Connection {
     from: IpAddr,
-    /// Since when it does nothing.
+    /// Start of its idle time, in milliseconds.
     since_ms: AtomicU64,
     asked: AtomicBool,
     answering: AtomicBool,
-    /// True while a reply waits for its reader.
+    /// True while a reply is being written.
     writing: AtomicBool,
     ended: Notify,
 }
@@ -48,40 +49,41 @@ impl Connection {
         })
     }
 
-    /// Notes that a request is under way.
+    /// Records the start of a request.
     pub(super) fn begin(&self) {
         self.asked.store(true, Relaxed);
         self.answering.store(true, Relaxed);
     }
 
-    /// Notes that the request is answered.
+    /// Records the end of a request.
     pub(super) fn finish(&self, now_ms: u64) {
         self.since_ms.store(now_ms, Relaxed);
         self.answering.store(false, Relaxed);
     }
 
-    /// Notes whether a reply waits for its reader.
+    /// Records whether a reply is being written.
     pub(super) fn set_writing(&self, writing: bool) {
         self.writing.store(writing, Relaxed);
     }
 
-    /// Returns true if a request ever came.
+    /// Returns true if the connection ever sent a request.
     pub(super) fn has_asked(&self) -> bool {
         self.asked.load(Relaxed)
     }
 
-    /// Waits until the connection is to end.
+    /// Waits until the connection must end.
     pub(super) async fn ended(&self) {
         self.ended.notified().await;
     }
 
-    /// For how long it does nothing; nothing while a request is under way, or a reply waits for its reader.
+    /// Returns its idle time, or none while a request is open or a reply is being written.
     fn silence_ms(&self, now_ms: u64) -> Option<u64> {
         let is_busy = self.answering.load(Relaxed) || self.writing.load(Relaxed);
         (!is_busy).then(|| now_ms.saturating_sub(self.since_ms.load(Relaxed)))
     }
 
-    /// How soon it may go: those that never asked before others, then those that do nothing for longest.
+    /// Returns its order of closing: connections without a request first, then by idle time. None means that
+    /// it must stay.
     fn turn(&self, now_ms: u64) -> Option<(bool, Reverse<u64>)> {
         let (asked, silence_ms) = (self.has_asked(), self.silence_ms(now_ms)?);
         let stays = if asked { IDLE_STAYS_MS } else { NEW_STAYS_MS };
@@ -89,17 +91,17 @@ impl Connection {
     }
 }
 
-/// Why a connection is refused.
+/// Reasons for which a connection is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Full {
-    /// There are as many as the server takes.
+    /// The server has its maximum number of connections.
     Server,
-    /// There are as many as it takes of one address.
+    /// The address has its maximum number of connections.
     Address,
 }
 
 impl Full {
-    /// The response, which is written without reading the request.
+    /// Returns the response, which is written without reading the request.
     pub(super) fn response(self) -> String {
         let detail = match self {
             Self::Server => "the server has as many connections as it takes (--max-connections); close some",
@@ -116,14 +118,14 @@ impl Full {
     }
 }
 
-/// The connections of a server.
+/// Connections of a server.
 pub(super) struct Connections {
     most: usize,
     most_of_one: usize,
-    /// How long one may be silent before its first request.
+    /// Maximum silence of a connection before its first request, in milliseconds.
     first_ms: u64,
     all: HashMap<Id, Arc<Connection>>,
-    /// How many there are of each client.
+    /// Number of connections of each client.
     of: HashMap<IpAddr, usize>,
 }
 
@@ -141,7 +143,7 @@ impl Connections {
     /// Makes room for a connection from an address.
     ///
     /// # Errors
-    /// When there is no room, and no connection that does nothing.
+    /// Returns an error if there is no room, and no idle connection to close.
     pub(super) fn make_room(&mut self, from: IpAddr, now_ms: u64) -> Result<(), Full> {
         let from = client(from);
         if self.of.get(&from).is_some_and(|count| *count >= self.most_of_one) {
@@ -153,7 +155,7 @@ impl Connections {
         Ok(())
     }
 
-    /// Closes the connections that have been silent for too long.
+    /// Closes the connections whose silence exceeds the maximum.
     pub(super) fn end_silent(&self, now_ms: u64) {
         for connection in self.all.values() {
             let most =
@@ -166,7 +168,7 @@ impl Connections {
         }
     }
 
-    /// Closes a connection that does nothing.
+    /// Closes an idle connection.
     fn close_one(&mut self, from: Option<IpAddr>, now_ms: u64) -> Option<()> {
         let those = self.all.iter().filter(|(_, one)| from.is_none_or(|from| one.from == from));
         let turns = those.filter_map(|(id, one)| Some((one.turn(now_ms)?, *id)));
@@ -181,7 +183,7 @@ impl Connections {
         self.all.insert(id, connection);
     }
 
-    /// Takes a connection out, unless it was closed to make room.
+    /// Removes a connection. None means that it was already closed to make room.
     pub(super) fn remove(&mut self, id: Id) -> Option<Arc<Connection>> {
         let connection = self.all.remove(&id)?;
         if let Some(count) = self.of.get_mut(&connection.from) {
@@ -193,13 +195,13 @@ impl Connections {
         Some(connection)
     }
 
-    /// Has all connections end, those with a request under way after it.
+    /// Ends all connections. Open requests are finished first.
     pub(super) fn end(&self) {
         self.all.values().for_each(|connection| connection.ended.notify_one());
     }
 }
 
-/// Whom connections from an address count for: in IPv6, a network.
+/// Returns the client of an address, which for IPv6 is the network.
 fn client(from: IpAddr) -> IpAddr {
     match from.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
@@ -215,7 +217,7 @@ fn client(from: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    /// A connection, from a client, that does nothing since so many milliseconds.
+    /// Adds a connection of a client with the start of its idle time.
     fn add(all: &mut Connections, from: &str, since_ms: u64, asked: bool) -> Arc<Connection> {
         let from = from.parse().unwrap();
         let connection = Connection::new(from, since_ms);
@@ -268,7 +270,7 @@ mod tests {
             let before = all.all.len();
             let room = all.make_room("10.0.0.3".parse().unwrap(), now_ms);
             if all.all.len() < before {
-                // Its place is taken at once.
+                // A new connection takes its place at once.
                 add(&mut all, "10.0.0.3", u64::MAX, true);
             }
             let there = |one: &Arc<Connection>| all.all.values().any(|other| Arc::ptr_eq(one, other));

@@ -1,4 +1,5 @@
-//! Replies on their way out: how many bytes wait to be written, and how long a write may make no progress.
+//! Owns the replies on their way out: the count of their unsent bytes, and the limit of writes without
+//! progress.
 
 use std::fmt::Debug;
 use std::io;
@@ -18,21 +19,21 @@ use tokio::time::{Sleep, sleep};
 use super::connections::Connection;
 use diorama_sessions::{Scale, Unsent};
 
-/// Replies of fewer bytes are not counted: connections bound them.
+/// Minimum length of a counted reply, in bytes. The limit of connections bounds shorter ones.
 const COUNTED_BYTES: u64 = 16 << 10;
 
-/// Marks a response whose body is part of a world and takes no memory of its own.
+/// Marks a response whose body is part of a world and needs no memory of its own.
 #[derive(Clone, Copy)]
 pub(in crate::http) struct OfWorld;
 
-/// The body of a response, which is counted until its last byte is written or dropped.
+/// Body of a response. It counts until its last byte is written or dropped.
 pub(super) struct Outgoing {
     body: Body,
     unsent: Option<Arc<Unsent>>,
 }
 
 impl Outgoing {
-    /// A response whose body is counted from now on.
+    /// Returns a response whose body counts from now on.
     pub(super) fn response(mut response: Response<Body>, scale: &Arc<Scale>) -> Response<Self> {
         let of_world = response.extensions_mut().remove::<OfWorld>().is_some();
         response.map(|body| {
@@ -53,7 +54,7 @@ impl HttpBody for Outgoing {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         let Some(unsent) = &self.unsent else { return Poll::Ready(frame) };
-        // The connection keeps what it was handed until it is written, also when the body is gone by then.
+        // The connection holds the bytes until they are written, even after the body was dropped.
         let counted = |bytes| Bytes::from_owner(Counted { bytes, _unsent: Arc::clone(unsent) });
         Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
     }
@@ -67,7 +68,7 @@ impl HttpBody for Outgoing {
     }
 }
 
-/// Bytes of a reply, and what counts them.
+/// Bytes of a reply, with their counter.
 struct Counted {
     bytes: Bytes,
     _unsent: Arc<Unsent>,
@@ -79,12 +80,12 @@ impl AsRef<[u8]> for Counted {
     }
 }
 
-/// A connection of which writes end that make no progress for some time.
+/// Connection whose writes end after some time without progress.
 pub(super) struct Socket {
     stream: TokioIo<TcpStream>,
     connection: Arc<Connection>,
     limit: Duration,
-    /// Until when the write under way may wait.
+    /// Timer of the current write.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -93,7 +94,7 @@ impl Socket {
         Self { stream: TokioIo::new(stream), connection, limit, waiting: None }
     }
 
-    /// Returns the result of a write, or an error once it has waited too long.
+    /// Returns the result of a write, or an error after it has waited too long.
     fn in_time<T: Debug>(
         &mut self,
         written: Poll<io::Result<T>>,
@@ -111,7 +112,7 @@ impl Socket {
             Box::pin(sleep(limit))
         };
         ready!(self.waiting.get_or_insert_with(wait).as_mut().poll(context));
-        // The operating system drops the bytes that it still holds for this peer, too.
+        // The operating system then also discards the unsent bytes for this peer.
         let _ = self.stream.inner().set_zero_linger();
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }

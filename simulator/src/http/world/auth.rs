@@ -1,8 +1,8 @@
-//! How callers over HTTP prove who they are, where a world's `security` asks for it.
+//! Owns the authentication of HTTP callers, for worlds with `security`.
 //!
-//! Owns what a request must show and what is refused; tool calls by name need none of it. Keys, secrets and tokens are
-//! functions of the session's seed and the world, so that a replay issues the same ones, and nothing is remembered:
-//! a token says itself what it allows and until when, under a seal.
+//! Tool calls by name need no credentials. Keys, secrets and tokens are functions of the session's seed and
+//! the world, so that a replay issues the same ones. The server stores none: a token states its scopes and
+//! its expiry under a seal.
 
 mod secret;
 mod token;
@@ -19,7 +19,7 @@ pub(super) use self::secret::{Holder, authorization};
 pub(super) use self::token::{Asked, issue};
 use crate::http::text::pairs;
 
-/// The session, as far as its keys follow from it.
+/// Returns the data of a session on which its keys depend.
 pub(in crate::http) fn holder(live: &Live) -> Holder<'_> {
     Holder {
         world: live.world.world(),
@@ -29,7 +29,7 @@ pub(in crate::http) fn holder(live: &Live) -> Holder<'_> {
     }
 }
 
-/// Lets a request in, or says what is missing.
+/// Admits a request, or returns the missing credentials as a problem.
 pub(super) fn check(
     holder: &Holder<'_>,
     api: &Api,
@@ -46,7 +46,7 @@ pub(super) fn check(
     for alternative in &api.security {
         match alternative.iter().try_for_each(|need| shown.satisfies(need)) {
             Ok(()) => return Ok(()),
-            // A token without the right scope says more than one that is missing.
+            // A token without the right scope is a more useful problem than a missing one.
             Err(problem) if refusal.as_ref().is_none_or(|_| problem.kind() == Kind::Forbidden) => {
                 refusal = Some(problem)
             }
@@ -56,7 +56,7 @@ pub(super) fn check(
     refusal.map_or(Ok(()), Err)
 }
 
-/// The query string without the keys that security schemes put there.
+/// Returns the query string without the keys of security schemes, if it has any.
 pub(super) fn without_keys(world: &World, api: &Api, query: &str) -> Option<String> {
     let domain = world.domains.get(api.domain.index())?;
     let key = |pair: &str| {
@@ -77,7 +77,8 @@ fn query_key(scheme: &SecurityScheme) -> Option<&str> {
     }
 }
 
-/// The credentials of a session's client, by the name of the scheme. `base` is the session's absolute URL.
+/// Returns the credentials of a session's client, by the name of the scheme. `base` is the session's absolute
+/// URL.
 pub(in crate::http) fn credentials(holder: &Holder<'_>, base: &str) -> Map<String, Json> {
     let mut all = Map::new();
     for domain in &holder.world.domains {
@@ -103,10 +104,10 @@ pub(in crate::http) fn credentials(holder: &Holder<'_>, base: &str) -> Map<Strin
     all
 }
 
-/// Where a request shows a credential, its name there, and its value.
+/// A credential in a request: its place, its name there, and its value.
 pub(in crate::http) type Proof = (KeyPlace, String, String);
 
-/// The credentials that a request to an API shows: those of the first of the alternatives that it takes.
+/// Returns the credentials for a request to an API, for the first of the accepted alternatives.
 pub(in crate::http) fn proofs(holder: &Holder<'_>, api: &Api) -> Vec<Proof> {
     let Some(domain) = holder.world.domains.get(api.domain.index()) else { return Vec::new() };
     let needs = api.security.first().into_iter().flatten();
@@ -126,7 +127,7 @@ pub(in crate::http) fn proofs(holder: &Holder<'_>, api: &Api) -> Vec<Proof> {
     schemes.map(proof).collect()
 }
 
-/// The security schemes of a world, as its served document says them.
+/// Returns the security schemes of a world for its served document.
 pub(super) fn schemes(world: &World, base: &str) -> Map<String, Json> {
     let mut all = Map::new();
     for domain in &world.domains {
@@ -150,7 +151,7 @@ pub(super) fn schemes(world: &World, base: &str) -> Map<String, Json> {
     all
 }
 
-/// The security requirements of an API, as the served document says them.
+/// Returns the security requirements of an API for the served document.
 pub(super) fn requirements(world: &World, api: &Api) -> Option<Json> {
     let domain = world.domains.get(api.domain.index()).filter(|_| !api.security.is_empty())?;
     let alternative = |needs: &Vec<Need>| -> Json {
@@ -164,7 +165,7 @@ pub(super) fn requirements(world: &World, api: &Api) -> Option<Json> {
     Some(api.security.iter().map(alternative).collect())
 }
 
-/// The domain and scheme whose tokens are issued at a path.
+/// Returns the domain and scheme that issue tokens at a path.
 pub(super) fn issuer<'w>(world: &'w World, path: &str) -> Option<(&'w Domain, &'w SecurityScheme)> {
     let mut all =
         world.domains.iter().flat_map(|domain| domain.security.iter().map(move |scheme| (domain, scheme)));
@@ -189,12 +190,13 @@ const fn place_name(place: KeyPlace) -> &'static str {
     }
 }
 
-/// A scheme's name in the world: domains that were joined may each have an `api_key`.
+/// Returns the name of a scheme in the world. Composed domains may each have an `api_key`, so the name of the
+/// domain precedes it.
 fn scheme_name(world: &World, domain: &Domain, scheme: &SecurityScheme) -> String {
     if world.domains.len() < 2 { scheme.name.to_string() } else { format!("{}.{}", domain.name, scheme.name) }
 }
 
-/// The credentials in a request.
+/// Credentials in a request.
 struct Shown<'a> {
     holder: &'a Holder<'a>,
     domain: &'a Domain,
@@ -260,7 +262,7 @@ impl Shown<'_> {
     }
 }
 
-/// The first cookie of a name.
+/// Returns the first cookie with a name.
 pub(super) fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));

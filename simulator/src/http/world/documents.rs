@@ -1,7 +1,8 @@
-//! OpenAPI documents as they are served: JSON or YAML, with a tag of their bytes.
+//! Owns the served OpenAPI documents: JSON or YAML, with a tag of their bytes.
 //!
-//! The documents of a world's sessions differ in the session's id alone. The text around the ids is made once, and all
-//! sessions and connections share it. Where a session shows only some of the APIs its document is its own.
+//! The documents of a world's sessions differ in the session's id alone. The text around the ids is made
+//! once, and all sessions and connections share it. A session that shows only some APIs has a document of its
+//! own.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -20,7 +21,7 @@ use crate::http::negotiate::{Format, YAML};
 use crate::http::text::JSON;
 use crate::http::transport::OfWorld;
 
-/// A document on its way out.
+/// Document that is ready to be sent.
 pub(in crate::http) struct Document {
     format: Format,
     hash: String,
@@ -29,14 +30,14 @@ pub(in crate::http) struct Document {
 }
 
 impl Document {
-    /// A document that is made for one response.
+    /// Makes a document for one response.
     pub(in crate::http) fn new(json: &Json, format: Format) -> Self {
         let text = format.write(json);
         let hash = tag(blake3::hash(text.as_bytes()));
         Self { format, hash, parts: VecDeque::from([Bytes::from(text)]), of_world: false }
     }
 
-    /// The response: 304 for a caller that has the document.
+    /// Returns the response, which is 304 if the caller has the document.
     pub(in crate::http) fn response(self, headers: &HeaderMap) -> Response<Body> {
         let tag = format!("\"{}\"", self.hash);
         let known = headers.get(IF_NONE_MATCH).and_then(|known| known.to_str().ok());
@@ -63,7 +64,7 @@ impl Format {
     fn write(self, json: &Json) -> String {
         match self {
             Self::Json => json.to_string(),
-            // JSON is YAML, should there be what the writer cannot write.
+            // JSON is valid YAML, for values that the writer cannot write.
             Self::Yaml => serde_saphyr::to_string(json).unwrap_or_else(|_| json.to_string()),
         }
     }
@@ -80,11 +81,11 @@ fn tag(hash: blake3::Hash) -> String {
     hash.to_hex().chars().take(32).collect()
 }
 
-/// The documents of a world in which all APIs are shown, by format.
+/// Documents of a world that show all APIs, by format.
 #[derive(Default)]
 pub(super) struct Documents(Mutex<[Option<Arc<Around>>; 2]>);
 
-/// A document without the ids of its session.
+/// Document without the ids of its session.
 struct Around {
     between: Vec<Bytes>,
     hash: blake3::Hash,
@@ -94,7 +95,7 @@ impl Documents {
     /// Returns the document of a session that shows all APIs. `describe` makes one for a session's id.
     ///
     /// # Errors
-    /// When the machine gives no random bytes.
+    /// Returns an error if the system gives no random bytes.
     pub(super) fn describe_all(
         &self,
         id: &str,
@@ -114,13 +115,13 @@ impl Documents {
         Ok(around.of(id, format))
     }
 
-    /// The document of a session that shows only some.
+    /// Returns the document of a session that shows only some APIs.
     pub(super) fn partial(&self, format: Format, describe: impl FnOnce() -> Json) -> Document {
         let _one = self.one_at_a_time();
         Document::new(&describe(), format)
     }
 
-    /// Making a document takes several times its size, so that those of a world are made in turn.
+    /// Locks the documents. Making one takes several times its size, so that a world makes one at a time.
     fn one_at_a_time(&self) -> MutexGuard<'_, [Option<Arc<Around>>; 2]> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -151,7 +152,7 @@ impl Around {
     }
 }
 
-/// A body of parts that others may share.
+/// Body of parts that other bodies may share.
 struct Parts(VecDeque<Bytes>);
 
 impl HttpBody for Parts {

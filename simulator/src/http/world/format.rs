@@ -1,6 +1,7 @@
-//! Formats of strings in requests: parameters are of the format that they declare.
+//! Owns the formats of strings in requests: each parameter must have its declared format.
 //!
-//! A world's own calls take any text where a format only describes it; a request is held to the served document.
+//! Calls by name accept any text if a format only describes it. A request over HTTP must fit the served
+//! document.
 
 use diorama_seeds::contract::fits_format;
 use diorama_seeds::model::{Api, Place};
@@ -9,7 +10,8 @@ use serde_json::{Map, Value as Json};
 
 use diorama_sessions::{Kind, Problem};
 
-/// Refuses arguments that are not of their declared format. The body of a contract is held to its schema by the engine.
+/// Refuses arguments without their declared format. The engine validates the body of a contract against its
+/// schema.
 pub(super) fn check(api: &Api, arguments: &Map<String, Json>) -> Result<(), Problem> {
     let is_held = |place| api.contract.is_none() || place != Place::Body;
     for parameter in api.parameters.iter().filter(|parameter| is_held(parameter.place)) {
@@ -28,7 +30,7 @@ pub(super) fn check(api: &Api, arguments: &Map<String, Json>) -> Result<(), Prob
     Ok(())
 }
 
-/// Where a value is not of its format, and which.
+/// Returns the path of a value without its format, and the format.
 fn wrong<'s>(schema: &'s Schema, value: &Json, at: String) -> Option<(String, &'s str)> {
     match (&schema.kind, value) {
         (Type::String, Json::String(text)) => {

@@ -1,5 +1,5 @@
-//! Replies of other kinds than JSON: a value as text, as lines of comma-separated values (RFC 4180), or as XML as its schema says
-//! (OpenAPI 3.0, section 4.7.26).
+//! Owns the replies in other media types than JSON: text, lines of JSON, comma-separated values (RFC 4180),
+//! and XML (OpenAPI 3.0, section 4.7.26).
 
 use axum::http::HeaderMap;
 use diorama_seeds::contract::{Contract, is_json_kind, is_lines_kind};
@@ -11,13 +11,14 @@ use serde_json::{Map, Value as Json};
 use crate::http::negotiate::Accept;
 use crate::http::text::JSON;
 
-/// Elements inside each other that are written.
+/// Maximum depth of written elements.
 const MAX_DEPTH: usize = 64;
 
-/// The kind of a success that a request prefers: of those that the contract declares, and JSON where the request names it.
+/// Returns the media type of a success that a request prefers, among those of the contract, and JSON if the
+/// request names it.
 ///
 /// # Errors
-/// When it accepts none of them.
+/// Returns an error if the request accepts none of them.
 pub(super) fn choose_kind<'c>(
     headers: &HeaderMap,
     contract: Option<&'c Contract>,
@@ -32,11 +33,11 @@ pub(super) fn choose_kind<'c>(
         all.push(JSON);
     }
     accept.check(&all)?;
-    // Of kinds that are wanted as much the first is taken.
+    // Among equally preferred types, the first is taken.
     Ok(all.iter().rev().max_by_key(|kind| accept.rate(kind)).copied().unwrap_or(JSON))
 }
 
-/// A body in a kind; nothing where it cannot be written so.
+/// Returns a body in a media type, or none if it cannot be written in it.
 pub(super) fn write_body(kind: &str, contract: &Contract, body: &Json) -> Option<String> {
     if kind.contains("xml") {
         return write_xml(contract, body);
@@ -54,7 +55,8 @@ pub(super) fn write_body(kind: &str, contract: &Contract, body: &Json) -> Option
     body.as_str().map(str::to_owned)
 }
 
-/// The rows of a body: itself where it is a list, else the only list in it, else the body as the only row.
+/// Returns the rows of a body: the items of the list, else of the only list in it, else the body as the only
+/// row.
 fn list_rows(body: &Json) -> Option<Vec<&Map<String, Json>>> {
     let objects = |items: &'_ [Json]| items.iter().all(Json::is_object);
     let items = match body {
@@ -88,7 +90,7 @@ fn write_csv(rows: &[&Map<String, Json>]) -> Option<String> {
     String::from_utf8(lines.into_inner().ok()?).ok()
 }
 
-/// A value as text: nothing for null, a string as it is, else JSON.
+/// Returns a value as text: empty for null, a string unchanged, else JSON.
 fn format_plain(value: &Json) -> String {
     match value {
         Json::Null => String::new(),
@@ -105,7 +107,7 @@ fn write_xml(contract: &Contract, body: &Json) -> Option<String> {
     String::from_utf8(elements.out.into_inner()).ok()
 }
 
-/// Writes values as elements.
+/// Writer of values as elements.
 struct Elements<'a> {
     contract: &'a Contract,
     out: Writer<Vec<u8>>,
@@ -162,7 +164,7 @@ impl Elements<'_> {
     }
 }
 
-/// A name that an element may have.
+/// Returns a valid name of an element.
 fn element_name(name: &str) -> String {
     let allowed = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':');
     let name: String = name.chars().map(|letter| if allowed(letter) { letter } else { '_' }).collect();
@@ -173,7 +175,7 @@ fn element_name(name: &str) -> String {
     }
 }
 
-/// A text without the characters that XML cannot hold.
+/// Returns a text without the characters that XML cannot hold.
 fn printable(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t' | '\r')).collect()
 }

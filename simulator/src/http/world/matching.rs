@@ -1,4 +1,4 @@
-//! From a method and a path to an API: literal segments win over parameters.
+//! Owns the routing from a method and a path to an API. Literal segments take precedence over parameters.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -11,28 +11,29 @@ use diorama_seeds::world::api_path;
 use crate::http::text::decode;
 use diorama_engine::search::words::nearest;
 
-/// The routes of a world, by how many segments they have: only those of a path's length can fit.
+/// Routes of a world by their number of segments, because only those of a path's length can match.
 #[derive(Debug)]
 pub(super) struct Routes(Vec<Vec<Route>>);
 
-/// Segments that the server's own paths begin with, at most: `/v1/sessions`.
+/// Maximum number of segments at the start of the server's own paths: `/v1/sessions`.
 const OWN_LITERALS: usize = 2;
 
-/// Different method names after dots (`info`, `list`, `delete`) that a domain with names of methods has.
+/// Minimum number of distinct method names after dots (`info`, `list`, `delete`) in a domain whose paths are
+/// method names.
 const MIN_METHOD_ENDINGS: usize = 4;
 
 #[derive(Debug)]
 struct Route {
     api: ApiId,
     method: Method,
-    /// As the served document writes it.
+    /// Path in the form of the served document.
     template: String,
-    /// Query parameters or headers that choose it, with their values.
+    /// Query parameters or headers that select the route, with their values.
     chosen_by: Vec<(Str, Str)>,
     segments: Vec<Segment>,
-    /// Less is better.
+    /// Order of precedence. The least value comes first.
     rank: (Vec<usize>, Reverse<usize>),
-    /// A read that callers post their arguments to: its path is the name of a method (`users.info`).
+    /// True for a read whose arguments callers post. Its path is the name of a method (`users.info`).
     is_rpc_read: bool,
 }
 
@@ -40,7 +41,7 @@ struct Route {
 enum Segment {
     Literal(String),
     Parameter(String),
-    /// Text and parameters by turns: `{id}.json`, `{owner}:{name}`.
+    /// Text and parameters in turn: `{id}.json`, `{owner}:{name}`.
     Mixed(Vec<Piece>),
 }
 
@@ -50,14 +51,14 @@ enum Piece {
     Parameter(String),
 }
 
-/// The result of looking up a path.
+/// Result of looking up a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found<'a> {
     /// An API, with the values of its path's parameters.
     Api(ApiId, Vec<(&'a str, Cow<'a, str>)>),
-    /// A path that has other methods.
+    /// A path with other methods.
     Methods(BTreeSet<&'static str>),
-    /// No route; those that are near, as the document writes them.
+    /// No route. The list has similar ones, in the form of the document.
     Nothing(Vec<String>),
 }
 
@@ -66,7 +67,7 @@ impl Routes {
         let routes = world.apis.iter().enumerate().map(|(position, api)| {
             let base = world.domains.get(api.domain.index()).map_or("", |domain| &*domain.base_path);
             let template = format!("{base}{}", api.path);
-            // A world that compiled has base paths of text, and paths that can be read.
+            // A compiled world has literal base paths, and valid paths.
             let below = api_path::segments(&api.path).unwrap_or_default();
             let base = split(base).map(|text| Segment::of(&[api_path::Piece::Literal(text)]));
             let segments: Vec<Segment> = base.chain(below.iter().map(|pieces| Segment::of(pieces))).collect();
@@ -87,8 +88,9 @@ impl Routes {
         Self(by_length)
     }
 
-    /// Finds the API of a request, among those that its session sees. The path is as it stands in the request, still encoded; `has` says
-    /// whether the request has a query parameter or header of a name, with a value where that is not empty.
+    /// Finds the API of a request, among those that its session sees. The path is still encoded. `has`
+    /// returns true if the request has a query parameter or header with a name, and with a value unless that
+    /// is empty.
     pub(super) fn find<'a>(
         &'a self,
         method: &str,
@@ -98,7 +100,8 @@ impl Routes {
     ) -> Found<'a> {
         let Some(given) = segments(path) else { return Found::Nothing(Vec::new()) };
         let mut fitting = self.fitting(&given, &sees, has);
-        // OpenAPI: a path without parameters is matched before its templated counterparts, whatever the method.
+        // OpenAPI matches a path without parameters before its templated counterparts, regardless of the
+        // method.
         if fitting.iter().any(|route| route.is_literal()) {
             fitting.retain(|route| route.is_literal());
         }
@@ -110,7 +113,7 @@ impl Routes {
         let wanted = match method {
             // HEAD is GET without the body.
             "HEAD" => "GET",
-            // Callers of methods by name post their arguments, whatever they ask for.
+            // Callers of methods by name post their arguments even to reads.
             "POST" if takes_posts => "GET",
             method => method,
         };
@@ -132,7 +135,7 @@ impl Routes {
         }
     }
 
-    /// Returns true if a request's path is that of an API, of whatever method.
+    /// Returns true if some API has the request's path, with any method.
     pub(super) fn has_path(
         &self,
         path: &str,
@@ -142,8 +145,8 @@ impl Routes {
         segments(path).is_some_and(|given| !self.fitting(&given, sees, has).is_empty())
     }
 
-    /// Returns true if a request's path is that of an API, of whatever method, which writes out the parts that the server's own paths
-    /// begin with: `/{folder}/{file}` hides no `/v1/sessions`.
+    /// Returns true if some API has the request's path, with any method and with literal first segments. A
+    /// template like `/{folder}/{file}` must not hide `/v1/sessions`.
     pub(super) fn claims_path(&self, path: &str, has: impl Fn(&str, &str) -> bool) -> bool {
         let is_written = |route: &&Route| {
             route.segments.iter().take(OWN_LITERALS).all(|segment| matches!(segment, Segment::Literal(_)))
@@ -151,7 +154,7 @@ impl Routes {
         segments(path).is_some_and(|given| self.fitting(&given, |_| true, has).iter().any(is_written))
     }
 
-    /// The routes of a path that a session sees, of all methods.
+    /// Returns the routes of a path that a session sees, of all methods.
     fn fitting(
         &self,
         given: &[Cow<'_, str>],
@@ -163,7 +166,7 @@ impl Routes {
         as_long.filter(|route| route.fits(given)).filter(chosen).filter(|route| sees(route.api)).collect()
     }
 
-    /// The routes that a session sees whose paths are near a path.
+    /// Returns the visible routes with paths similar to a path.
     fn near(&self, path: &str, sees: impl Fn(ApiId) -> bool) -> Vec<String> {
         let shown: String = path.chars().take(200).collect();
         let seen: Vec<&Route> = self.0.iter().flatten().filter(|route| sees(route.api)).collect();
@@ -187,7 +190,8 @@ impl Route {
             })
     }
 
-    /// The method name after the last dot of a path without parameters: `list` of `/users.list`, nothing of `/v1.0`.
+    /// Returns the method name after the last dot of a path without parameters: `list` for `/users.list`,
+    /// none for `/v1.0`.
     fn method_ending(&self) -> Option<&str> {
         let Some(Segment::Literal(last)) = self.segments.last().filter(|_| self.is_literal()) else {
             return None;
@@ -219,7 +223,8 @@ impl Route {
 }
 
 impl Segment {
-    /// Less is better: a literal comes before text with a parameter (the more text the better), and that before a parameter.
+    /// Returns the rank of a segment. A literal comes first, then text with a parameter (longer text first),
+    /// then a parameter.
     fn rank(&self) -> usize {
         match self {
             Self::Literal(_) => 0,
@@ -255,8 +260,8 @@ impl Piece {
     }
 }
 
-/// Marks the reads of domains whose paths are names of methods. Those have several endings, one of which `POST` calls: types of files
-/// (`all.json`, `all.csv`) are only read.
+/// Marks the reads of domains whose paths are method names. Such a domain has several endings, and `POST`
+/// calls at least one. File types (`all.json`, `all.csv`) have reads only.
 fn mark_rpc_reads(routes: &mut [Route], world: &World) {
     let mut found: BTreeMap<DomainId, (BTreeSet<&str>, bool)> = BTreeMap::new();
     for (route, api) in routes.iter().zip(&world.apis) {
@@ -273,7 +278,8 @@ fn mark_rpc_reads(routes: &mut [Route], world: &World) {
     }
 }
 
-/// The values of a segment's parameters, each at least a character and, but for the last, as short as can be.
+/// Returns the values of a segment's parameters. Each has at least one character, and all but the last are as
+/// short as possible.
 fn values<'p, 'g>(pieces: &'p [Piece], given: &'g str) -> Option<Vec<(&'p str, &'g str)>> {
     let mut rest = given;
     let mut found = Vec::new();
@@ -304,12 +310,12 @@ fn values<'p, 'g>(pieces: &'p [Piece], given: &'g str) -> Option<Vec<(&'p str, &
     Some(found)
 }
 
-/// The decoded segments of a path; none where one is not UTF-8.
+/// Returns the decoded segments of a path, or none if one is not UTF-8.
 fn segments(path: &str) -> Option<Vec<Cow<'_, str>>> {
     split(path).map(decode).collect()
 }
 
-/// The segments of a path; slashes at its ends do not count.
+/// Returns the segments of a path, without slashes at its ends.
 fn split(path: &str) -> impl Iterator<Item = &str> {
     let path = path.strip_prefix('/').unwrap_or(path);
     let path = path.strip_suffix('/').unwrap_or(path);

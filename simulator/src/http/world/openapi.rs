@@ -1,7 +1,7 @@
-//! The OpenAPI 3.1 document of a world, as it is served.
+//! Owns the served OpenAPI 3.1 document of a world.
 //!
-//! A function of the world alone: what a parameter is comes from its declaration, what a reply holds from the
-//! behaviour and the reply's members.
+//! The document is a function of the world alone. Declarations give the parameters, and the behaviour and the
+//! reply's members give the replies.
 
 mod error;
 mod limits;
@@ -21,13 +21,13 @@ use super::auth::{self, Auth, requirements};
 use super::request::refuses_no_body;
 use diorama_engine::tools::tool_schema;
 
-/// The document of a world. `server` is the absolute URL that its paths are below.
+/// Makes the document of a world. `server` is the absolute URL before its paths.
 #[must_use]
 pub fn document(world: &World, server: &str) -> Json {
     described(world, server, Auth::default(), |_| true)
 }
 
-/// A path as documents write it, with what chooses an API among those of the path after a `#`.
+/// Returns a path in the form of documents. A suffix after `#` distinguishes several APIs of the path.
 fn written(base: &str, api: &Api) -> String {
     let chosen: Vec<String> = api
         .chosen_by
@@ -38,7 +38,7 @@ fn written(base: &str, api: &Api) -> String {
     format!("{base}{}{mark}{}", api.path, chosen.join("&"))
 }
 
-/// The document of the APIs of a world that may be seen, where its security is checked so far.
+/// Makes the document of the visible APIs of a world, for a strictness of authentication.
 pub(in crate::http) fn described(
     world: &World,
     server: &str,
@@ -47,7 +47,7 @@ pub(in crate::http) fn described(
 ) -> Json {
     let mut paths = Map::new();
     for (position, api) in world.apis.iter().enumerate() {
-        // OpenAPI 3.1 has no QUERY.
+        // OpenAPI 3.1 lacks the method QUERY.
         if !sees(ApiId(position as u16)) || api.method == Method::Query {
             continue;
         }
@@ -91,10 +91,10 @@ pub(in crate::http) fn described(
     })
 }
 
-/// The schemas that operations refer to: of problems, and of contracts.
+/// Returns the schemas to which operations refer: of problems, and of contracts.
 fn shared(world: &World) -> Map<String, Json> {
     let mut schemas = Map::new();
-    // The contracts of a domain have the same ones, which may be many.
+    // The contracts of a domain share their schemas, which may be many.
     let mut known = BTreeSet::new();
     let contracts = world.apis.iter().filter_map(|api| api.contract.as_ref());
     for contract in contracts.filter(|contract| known.insert(Arc::as_ptr(&contract.schemas))) {
@@ -108,15 +108,15 @@ fn shared(world: &World) -> Map<String, Json> {
     schemas
 }
 
-/// The name of the schema of problems.
+/// Name of the schema of problems.
 const PROBLEM: &str = "Problem";
 
-/// A contract's schema of the same name has another.
+/// Renames a contract's schema that has the name of the schema of problems.
 fn component(name: &str) -> &str {
     if name == PROBLEM { "ProblemOfTheDocument" } else { name }
 }
 
-/// A contract's schema as the served document has it.
+/// Returns a contract's schema in the form of the served document.
 fn promised(schema: &Json) -> Json {
     match schema {
         Json::Object(members) => Json::Object(
@@ -135,7 +135,7 @@ fn promised(schema: &Json) -> Json {
     }
 }
 
-/// The schema of problem documents, as this server writes them.
+/// Returns the schema of this server's problem documents.
 #[must_use]
 pub fn problem_schema() -> Json {
     json!({
@@ -194,7 +194,8 @@ fn operation(world: &World, id: ApiId, api: &Api) -> Json {
         if let Json::Object(entry) = &mut entry {
             entry.extend(description.map(|text| ("description".to_owned(), text)));
             if object && place == "query" {
-                // Spread over several names it could not be told from other parameters: it is sent as JSON.
+                // Spread over several names it could not be distinguished from other parameters, so that it
+                // is sent as JSON.
                 if let Some(schema) = entry.shift_remove("schema") {
                     entry.insert("content".to_owned(), json!({"application/json": {"schema": schema}}));
                 }
@@ -282,7 +283,7 @@ fn responses(world: &World, api: &Api) -> Json {
     Json::Object(responses)
 }
 
-/// The schema of an error of a status: the one that the world declares, or a problem document.
+/// Returns the schema of an error with a status: the one that the world declares, or a problem document.
 fn error_content(api: &Api, status: Option<u16>) -> Json {
     let mut content =
         json!({"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}});
@@ -296,7 +297,7 @@ fn error_content(api: &Api, status: Option<u16>) -> Json {
     content
 }
 
-/// The statuses with which an API can refuse.
+/// Returns the statuses of an API's refusals.
 fn refusals(api: &Api) -> BTreeSet<u16> {
     let mut statuses: BTreeSet<u16> = api.behaviour.require.iter().map(|require| require.status).collect();
     if !api.parameters.is_empty() {
@@ -367,7 +368,7 @@ fn scheme_name(domain: &str) -> String {
     format!("{domain}_token")
 }
 
-/// The first sentence.
+/// Returns the first sentence.
 fn summary(description: &str) -> &str {
     description.split_once(". ").map_or(description, |(first, _)| first).trim_end_matches('.')
 }

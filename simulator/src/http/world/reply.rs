@@ -1,4 +1,4 @@
-//! Responses of a world's REST API: replies and errors in the shapes that the world declares.
+//! Owns the responses of a world's REST API: replies and errors in the shapes that the world declares.
 
 use axum::body::Body;
 use axum::http::Response;
@@ -15,8 +15,8 @@ use super::openapi::{declared, shaped};
 use crate::http::answer::{PROBLEM_JSON, Refused, json_text, respond, text};
 use diorama_engine::{HOST, Reply};
 
-/// A world's reply in a kind that its API declares; an error in the shape that its API declares, else as a problem document. `next` is the
-/// address of a list's next page.
+/// Makes the response of a world's reply, in a media type that its API declares. An error has its declared
+/// shape, or that of a problem document. `next` is the address of a list's next page.
 pub(super) fn make_response(
     api: &Api,
     reply: &Reply,
@@ -46,18 +46,18 @@ pub(super) fn make_response(
     add_challenge(api, response)
 }
 
-/// A response in another format than JSON.
+/// Makes a response in another format than JSON.
 fn other_kind(status: u16, kind: &str, body: String) -> Response<Body> {
     let mut response = text(status, "text/plain", body);
     if let Ok(kind) = HeaderValue::from_str(kind) {
         response.headers_mut().insert(CONTENT_TYPE, kind);
     }
-    // A browser that shows it keeps its scripts away from the pages of this server.
+    // The sandbox keeps scripts in the reply from the pages of this server, if a browser shows it.
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static("sandbox"));
     response
 }
 
-/// The body of a list that has a next page, with its address. The items are in the member `list`.
+/// Returns the body of a list with the address of its next page. The items are in the member `list`.
 fn with_next_page(reply: &Reply, list: &str, zone: &Zone, address: Option<&str>) -> Option<Json> {
     let next = NextPage { list, made_up: format!("{HOST}{}", reply.next.as_ref()?), address: address? };
     let mut body = reply.json_tree(zone);
@@ -65,7 +65,7 @@ fn with_next_page(reply: &Reply, list: &str, zone: &Zone, address: Option<&str>)
     Some(body)
 }
 
-/// The address of a list's next page, which takes the place of the one that the engine made up.
+/// Address of a list's next page, which replaces the placeholder of the engine.
 struct NextPage<'a> {
     list: &'a str,
     made_up: String,
@@ -73,7 +73,8 @@ struct NextPage<'a> {
 }
 
 impl NextPage<'_> {
-    /// Puts the address into a member of this name. The items of the list stay as they are: a record may have that text.
+    /// Replaces the placeholder in a member with this name. The items of the list stay unchanged, because a
+    /// record may contain that text.
     fn put(&self, name: &str, value: &mut Json) {
         match value {
             Json::String(text) if *text == self.made_up => self.address.clone_into(text),
@@ -85,7 +86,7 @@ impl NextPage<'_> {
     }
 }
 
-/// The response to a call that was not made, in the shape that the API declares for its errors.
+/// Makes the response to a call that was not made, in the declared shape of the API's errors.
 pub(super) fn make_problem_response(api: &Api, problem: &Problem) -> Response<Body> {
     let response = match declared(api, problem.status()) {
         Some(schema) => respond(problem, "application/json", shaped(schema, &problem.body()).to_string()),
@@ -94,7 +95,7 @@ pub(super) fn make_problem_response(api: &Api, problem: &Problem) -> Response<Bo
     add_challenge(api, response)
 }
 
-/// Adds `WWW-Authenticate` to a response of status 401.
+/// Adds `WWW-Authenticate` to a response with status 401.
 fn add_challenge(api: &Api, mut response: Response<Body>) -> Response<Body> {
     if response.status().as_u16() == 401 {
         let challenge = match (api.token.is_none(), api.security.is_empty()) {

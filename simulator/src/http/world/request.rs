@@ -1,7 +1,7 @@
-//! From an HTTP request to the arguments of a call.
+//! Owns the conversion of an HTTP request into the arguments of a call.
 //!
-//! Owns where arguments stand. What they must be is the engine's: a text is handed on as it is wherever the engine
-//! reads texts, so a call by route and a call by name are refused in the same words.
+//! It has the places of arguments, while the engine has their types. If the engine parses a text itself, it
+//! is passed on unchanged, so that calls by route and by name get the same refusals.
 
 mod content;
 mod xml;
@@ -20,25 +20,25 @@ use serde_json::{Map, Number, Value as Json};
 use super::auth::{authorization, cookie};
 use crate::http::text::{JSON, is_json, media_type, pairs, query_pairs, refuse_kind};
 
-/// The media type of a form.
+/// Media type of a form.
 const FORM: &str = "application/x-www-form-urlencoded";
 
-/// The parts of a request beside its route.
+/// Parts of a request beside its route.
 pub(super) struct Parts<'a> {
     /// Values of the path's parameters.
     pub(super) path: Vec<(&'a str, Cow<'a, str>)>,
-    /// The query string.
+    /// Query string, still encoded.
     pub(super) query: &'a str,
-    /// The headers.
+    /// Headers of the request.
     pub(super) headers: &'a HeaderMap,
-    /// The body.
+    /// Bytes of the body.
     pub(super) body: &'a [u8],
 }
 
-/// The arguments of a request.
+/// Returns the arguments of a request.
 ///
 /// # Errors
-/// Parts that cannot be read, or that are in the wrong place.
+/// Returns an error for parts that cannot be parsed, or that are in the wrong place.
 pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Json>, Problem> {
     let mut arguments = Map::new();
     for (name, text) in &request.path {
@@ -52,7 +52,8 @@ pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Jso
         if let Some(parameter) = parameter(api, &name)
             && !belongs(api, parameter, Place::Body)
         {
-            // A document may give a member of the body the name of a parameter elsewhere, which then tells.
+            // A document may use the name of a parameter elsewhere for a member of the body. The parameter
+            // then takes precedence.
             if api.contract.is_some() {
                 continue;
             }
@@ -66,11 +67,11 @@ pub(super) fn arguments(api: &Api, request: Parts<'_>) -> Result<Map<String, Jso
     Ok(arguments)
 }
 
-/// The query string of a read that is called by POST: its own, and the members of its form or of its JSON object. Members that are null,
-/// or that the query string has with the same value, are left out.
+/// Returns the query string of a read called by POST: its own, and the members of its form or JSON object.
+/// Members that are null, or equal to those of the query string, are omitted.
 ///
 /// # Errors
-/// A body that is neither.
+/// Returns an error if the body is neither.
 pub(super) fn read_posted_query(query: &str, headers: &HeaderMap, body: &[u8]) -> Result<String, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(query.to_owned());
@@ -103,7 +104,7 @@ fn query_arguments(api: &Api, query: Parse<'_>, arguments: &mut Map<String, Json
             if api.chosen_by.iter().any(|(known, _)| **known == *name) {
                 continue;
             }
-            // The engine says which parameters there are.
+            // The engine refuses unknown parameters.
             arguments.insert(name.to_owned(), Json::from(text));
             continue;
         };
@@ -150,12 +151,13 @@ fn header_arguments(api: &Api, headers: &HeaderMap, arguments: &mut Map<String, 
     }
 }
 
-/// Returns true if a request without a body is refused. A form without members is no missing body.
+/// Returns true if a request without a body is refused. A form without members does not count as a missing
+/// body.
 pub(super) const fn refuses_no_body(contract: &Contract) -> bool {
     contract.needs_body && !contract.form
 }
 
-/// The members of the body, if there is one.
+/// Returns the members of the body, if there is one.
 fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>, Problem> {
     if body.iter().all(u8::is_ascii_whitespace) {
         if let Some(contract) = api.contract.as_deref().filter(|contract| refuses_no_body(contract)) {
@@ -182,7 +184,7 @@ fn body(api: &Api, headers: &HeaderMap, body: &[u8]) -> Result<Map<String, Json>
     Err(refuse_kind(&kind))
 }
 
-/// The members of a body that is a JSON object.
+/// Returns the members of a body that is a JSON object.
 fn json_members(body: &[u8]) -> Result<Map<String, Json>, Problem> {
     let found = match serde_json::from_slice(body) {
         Ok(Json::Object(members)) => return Ok(members),
@@ -192,7 +194,7 @@ fn json_members(body: &[u8]) -> Result<Map<String, Json>, Problem> {
     Err(Problem::new(Kind::Malformed, format!("the body: expected a JSON object, found {found}")))
 }
 
-/// The names and texts of a form.
+/// Returns the names and texts of a form.
 fn form_pairs(body: &[u8]) -> Result<Parse<'_>, Problem> {
     let text = std::str::from_utf8(body).ok().and_then(pairs);
     text.ok_or_else(|| Problem::new(Kind::Malformed, "the body: expected a form in UTF-8, found other bytes"))
@@ -202,7 +204,7 @@ fn parameter<'a>(api: &'a Api, name: &str) -> Option<&'a Parameter> {
     api.parameters.iter().find(|parameter| &*parameter.name == name)
 }
 
-/// Returns true if a parameter may stand in a place. A token may stand in any.
+/// Returns true if a parameter may be in a place. A token may be anywhere.
 fn belongs(api: &Api, parameter: &Parameter, place: Place) -> bool {
     let token = api.token.and_then(|token| api.parameters.get(token.index()));
     parameter.place == place || token.is_some_and(|token| token.name == parameter.name)
@@ -222,8 +224,8 @@ fn misplaced(parameter: &Parameter) -> Problem {
         .with("expected", format!("`{name}` in the {place}"))
 }
 
-/// A text as the argument that the engine reads: lists are split at commas, those of numbers also at spaces and bars,
-/// objects are JSON.
+/// Converts a text into an argument for the engine. Lists are split at commas, those of numbers also at
+/// spaces and bars. Objects are JSON.
 fn argument(schema: &Schema, text: &str) -> Json {
     match &schema.kind {
         Type::List(item) if !text.trim_start().starts_with('[') => {
@@ -242,7 +244,7 @@ fn argument(schema: &Schema, text: &str) -> Json {
         Type::Integer | Type::Reference { key: KeyKind::Integer, .. } => {
             text.parse::<i64>().map_or_else(|_| Json::from(text), Json::from)
         }
-        // An exponent is a way to write a number in JSON, and so it is in a query string.
+        // An exponent is valid in a JSON number, and therefore also in a query string.
         Type::Number | Type::Decimal { .. } if text.contains(['e', 'E']) => {
             text.parse::<Number>().map_or_else(|_| Json::from(text), Json::Number)
         }
@@ -250,7 +252,7 @@ fn argument(schema: &Schema, text: &str) -> Json {
     }
 }
 
-/// A text as a list, whose items stand between separators.
+/// Splits a text into a list at separators.
 fn split_list(item: &Schema, text: &str, is_separator: impl Fn(char) -> bool) -> Json {
     let items = text.split(is_separator).filter(|item| !item.is_empty());
     Json::Array(items.map(|text| argument(item, text)).collect())

@@ -1,4 +1,4 @@
-//! A call as the request of HTTP that makes it.
+//! Owns the HTTP request of a call.
 
 use axum::http::StatusCode;
 use diorama_seeds::model::{KeyPlace, Place, World};
@@ -10,13 +10,13 @@ use crate::http::world::auth::Proof;
 
 use diorama_engine::session::LogEntry;
 
-/// Characters that are not escaped in paths and query strings: those of a list, too.
+/// Characters without escapes in paths and query strings, including the comma of a list.
 const PLAIN: AsciiSet = SEGMENT.remove(b',');
 
-/// A request.
+/// HTTP request of a call.
 pub(super) struct Form {
     pub(super) method: &'static str,
-    /// The absolute URL without its query string.
+    /// Absolute URL without its query string.
     address: String,
     pub(super) query: Vec<(String, String)>,
     pub(super) headers: Vec<(String, String)>,
@@ -24,7 +24,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    /// The request of a call: by its route, or by name where the world has no such API.
+    /// Makes the request of a call: by its route, or by name if the world lacks the API.
     pub(super) fn of(world: &World, entry: &LogEntry, base: &str, by_name: &str) -> Self {
         let Some(id) = entry.api else {
             let body = json!({"api": entry.call.api, "arguments": entry.call.arguments});
@@ -58,7 +58,7 @@ impl Form {
                 Some(Place::Body) => {
                     body.insert(name.clone(), value.clone());
                 }
-                // Names that the API does not know are refused wherever they stand.
+                // The world refuses names that the API does not know, regardless of their place.
                 Some(Place::Query) | None => query.push((name.clone(), plain(value))),
             }
         }
@@ -72,7 +72,7 @@ impl Form {
         Self { method: api.method.as_str(), address: format!("{base}{path}"), query, headers, body }
     }
 
-    /// Adds what proves who sends it.
+    /// Adds credentials to the request.
     pub(super) fn add_proofs(&mut self, proofs: Vec<Proof>) {
         for (place, name, value) in proofs {
             match place {
@@ -91,7 +91,7 @@ impl Form {
         format!("{}?{}", self.address, pairs.collect::<Vec<_>>().join("&"))
     }
 
-    /// The command that sends it; what stands below `base` follows the script's variable.
+    /// Returns the curl command of the request. The script's variable replaces `base` in its URL.
     pub(super) fn curl(&self, base: &str) -> String {
         let url = self.url();
         let target = match url.strip_prefix(base) {
@@ -110,22 +110,22 @@ impl Form {
     }
 }
 
-/// The reason phrase of a status.
+/// Returns the reason phrase of a status.
 pub(super) fn reason(status: u16) -> &'static str {
     StatusCode::from_u16(status).ok().and_then(|status| status.canonical_reason()).unwrap_or("")
 }
 
-/// A text as one word of a shell.
+/// Quotes a text as one word of a shell.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// A text without line breaks, for comments.
+/// Returns a text without line breaks, of at most 100 characters, for comments.
 pub(super) fn one_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).take(100).collect()
 }
 
-/// A value as it stands in a path, a query string or a header.
+/// Returns a value as it is written in a path, a query string or a header.
 fn plain(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),

@@ -1,24 +1,24 @@
-//! Secrets of a session, and how a request's are compared with them.
+//! Owns the secrets of a session, and their comparison with those of a request.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use diorama_seeds::model::{Domain, SecurityScheme, World};
 use diorama_seeds::value::Instant;
 
-/// How much of a world's security is checked.
+/// Strictness of the checks of a world's security.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Auth {
-    /// The credentials that an API needs must be there and well formed; any key or token will do,
-    /// but a token of the form that sessions issue must be issued and still hold.
+    /// An API's credentials must be present and well formed. Any key or token is accepted, but a token in the
+    /// form of a session's must be issued and unexpired.
     #[default]
     Shown,
-    /// Keys and secrets must be those of the session, too.
+    /// Keys and secrets must also be those of the session.
     Enforced,
-    /// No credentials are needed.
+    /// No credentials are required.
     Off,
 }
 
-/// A session, as far as its keys follow from it.
+/// The data of a session on which its keys depend.
 #[derive(Clone, Copy)]
 pub(in crate::http) struct Holder<'a> {
     pub(in crate::http) world: &'a World,
@@ -28,7 +28,7 @@ pub(in crate::http) struct Holder<'a> {
 }
 
 impl Holder<'_> {
-    /// A secret of the session, 128 bits in hexadecimal.
+    /// Returns a secret of the session, 128 bits in hexadecimal.
     pub(super) fn secret(&self, domain: &Domain, scheme: &SecurityScheme, of: &str) -> String {
         let mut hasher = blake3::Hasher::new();
         for part in ["credential/1", self.world_hash, &domain.name, &scheme.name, of] {
@@ -40,16 +40,16 @@ impl Holder<'_> {
     }
 }
 
-/// The one client of every session.
+/// Name of the only client of every session.
 pub(super) const CLIENT: &str = "diorama";
 
-/// The credentials that follow a scheme in `Authorization`.
+/// Returns the credentials after a scheme in `Authorization`.
 pub(in crate::http) fn authorization<'h>(headers: &'h HeaderMap, scheme: &str) -> Option<&'h str> {
     let (given, rest) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     given.eq_ignore_ascii_case(scheme).then(|| rest.trim())
 }
 
-/// Returns true if two secrets are the same; how long it takes tells nothing about where they differ.
+/// Returns true if two secrets are equal. Its duration does not depend on the position of a difference.
 #[must_use]
 pub fn is_same_secret(given: impl AsRef<[u8]>, secret: &str) -> bool {
     // Hashes compare in constant time.

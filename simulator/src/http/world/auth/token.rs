@@ -1,4 +1,4 @@
-//! OAuth 2.0 tokens (RFC 6749): issued at the world's token path, checked at each call.
+//! Owns OAuth 2.0 tokens (RFC 6749), which the world's token path issues and each call checks.
 
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
@@ -16,17 +16,17 @@ use super::secret::{Auth, CLIENT, Holder, authorization, is_same_secret};
 use crate::http::answer::json_text;
 use crate::http::text::pairs;
 
-/// How long a token holds, in seconds of the session's clock.
+/// Lifetime of a token, in seconds of the session's clock.
 const LIFE_S: i64 = 3_600;
 
-/// A request for a token.
+/// Request for a token.
 pub(in crate::http) struct Asked<'a> {
     pub(in crate::http) headers: &'a HeaderMap,
     pub(in crate::http) body: &'a [u8],
     pub(in crate::http) mode: Auth,
 }
 
-/// Issues a token, or says in the words of RFC 6749 why not.
+/// Issues a token, or returns an error of RFC 6749.
 pub(in crate::http) fn issue(
     holder: &Holder<'_>,
     domain: &Domain,
@@ -113,7 +113,7 @@ fn grant(
     }))
 }
 
-/// An access token with every scope of a scheme.
+/// Returns an access token with every scope of a scheme.
 pub(super) fn access(holder: &Holder<'_>, domain: &Domain, scheme: &SecurityScheme) -> String {
     let scopes = match &scheme.kind {
         SecurityKind::OAuth2 { scopes, .. } => scopes.iter().map(|(name, _)| name.to_string()).collect(),
@@ -122,7 +122,7 @@ pub(super) fn access(holder: &Holder<'_>, domain: &Domain, scheme: &SecuritySche
     holder.sealed(domain, scheme, "access", holder.clock.0.saturating_add(LIFE_S), &scopes)
 }
 
-/// The header `Authorization: Basic` of a name and a password.
+/// Returns the value of `Authorization: Basic` for a name and a password.
 pub(super) fn basic_header(name: &str, password: &str) -> String {
     let encoder = GeneralPurpose::new(&STANDARD, GeneralPurposeConfig::new());
     format!("Basic {}", encoder.encode(format!("{name}:{password}")))
@@ -138,8 +138,8 @@ fn form(asked: &Asked<'_>) -> Option<Vec<(String, String)>> {
     members.into_iter().map(|(name, value)| Some((name, value.as_str()?.to_owned()))).collect()
 }
 
-/// Lets a token in that was issued, still holds, and has the scopes. Where any key will do, so does a token that has not the form
-/// of those that sessions issue: clients with a token of their own ask for none.
+/// Admits an issued, unexpired token with the scopes. If any key is accepted, so is a token in another form
+/// than a session's, because clients with a token of their own request none.
 pub(super) fn check(
     holder: &Holder<'_>,
     domain: &Domain,
@@ -170,7 +170,7 @@ pub(super) fn check(
     }
 }
 
-/// `<expiry>.<scopes>.<seal>`: the expiry and the seal in hexadecimal, the scopes in URL-safe base64.
+/// A token `<expiry>.<scopes>.<seal>`: the expiry and the seal in hexadecimal, the scopes in URL-safe base64.
 struct Token {
     expires: i64,
     scopes: Vec<String>,
@@ -211,14 +211,14 @@ impl Holder<'_> {
     }
 }
 
-/// Padding may be left out.
+/// Decoder settings that accept missing padding.
 const LENIENT: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
-/// The alphabet that RFC 7617 asks for, and the one that some clients take instead.
+/// The alphabet of RFC 7617, and the one that some clients use instead.
 const ALPHABETS: [GeneralPurpose; 2] =
     [GeneralPurpose::new(&STANDARD, LENIENT), GeneralPurpose::new(&URL_SAFE, LENIENT)];
 
-/// The name and password of `Authorization: Basic`.
+/// Returns the name and password of `Authorization: Basic`.
 pub(super) fn basic(text: &str) -> Option<(String, String)> {
     let decoded = ALPHABETS.iter().find_map(|alphabet| alphabet.decode(text).ok())?;
     let (name, password) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;

@@ -1,4 +1,4 @@
-//! Error bodies: a problem document in the shape that the world declares for its status.
+//! Owns the error bodies: problem documents in the shape that the world declares for a status.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -13,18 +13,18 @@ use serde_json::{Map, Value as Json, json};
 static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> =
     LazyLock::new(|| group_words(include_str!("error_words.txt")));
 
-/// Schemas are followed so deep.
+/// Maximum depth of schemas.
 const DEPTH: u32 = 8;
 
-/// The schema that an API declares for errors of a status.
+/// Returns the schema that an API declares for errors with a status.
 pub(in crate::http) fn declared(api: &Api, status: u16) -> Option<&Arc<Json>> {
     let of =
         |wanted: Option<u16>| api.errors.iter().find(|(code, _)| *code == wanted).map(|(_, schema)| schema);
     of(Some(status)).or_else(|| of(None))
 }
 
-/// A problem document in a declared shape: the members that the schema names, filled with what the problem says, then
-/// the problem's own where it allows more.
+/// Returns a problem document in a declared shape: the schema's members with the data of the problem. If the
+/// schema allows more members, those of the problem follow.
 pub(in crate::http) fn shaped(schema: &Json, problem: &Json) -> Json {
     Maker { problem }.make(schema, "", 0)
 }
@@ -63,7 +63,7 @@ impl Maker<'_> {
             "boolean" => json!(false),
             "null" => Json::Null,
             "string" => Json::from(self.text(schema, name)),
-            // Anything is allowed: at the top a problem document, inside one what it says.
+            // Any value is allowed: the problem document at the top, the detail of the problem below.
             _ if name.is_empty() => self.problem.clone(),
             _ => self.problem.get(name).cloned().unwrap_or_else(|| self.detail()),
         }
@@ -76,13 +76,13 @@ impl Maker<'_> {
             all.is_some_and(|all| all.iter().any(|required| required == name))
         };
         let properties = schema.get("properties").and_then(Json::as_object);
-        // Deep things that need not be there say nothing new, unless they are called errors.
+        // Optional nested values add no information, unless their names are those of errors.
         let plain = |part: &Json| {
             let ways = ["anyOf", "oneOf", "allOf"].iter().find_map(|word| part.get(*word)?.get(0));
             let kind = if kind(part).is_empty() { ways.map_or("", kind) } else { kind(part) };
             !matches!(kind, "object" | "array") && depth < 3
         };
-        // Where names tell something, members of other names are left out.
+        // If some names have known meanings, members with other names are omitted.
         let told = properties.into_iter().flatten().any(|(name, part)| plain(part) && tells(name));
         for (name, part) in properties.into_iter().flatten() {
             let said = plain(part) && (!told || tells(name));
@@ -101,7 +101,7 @@ impl Maker<'_> {
                 );
             }
         }
-        // The members of the problem stand beside the declared ones, at the top alone.
+        // The members of the problem are added beside the declared ones, at the top only.
         if more && name.is_empty() && schema.get("maxProperties").is_none() {
             for (name, value) in self.problem.as_object().into_iter().flatten() {
                 body.entry(name.clone()).or_insert_with(|| value.clone());
@@ -118,7 +118,8 @@ impl Maker<'_> {
         self.problem.get("status").and_then(Json::as_i64).unwrap_or(500)
     }
 
-    /// The value of a list that says what the problem says: its status, or a word of its title.
+    /// Returns the enum value that fits the problem best: its status, its title, a word for its status, or
+    /// the first value.
     fn chosen(&self, values: &[Json], name: &str) -> Json {
         let status = self.status();
         let title = slug(self.problem.get("title").and_then(Json::as_str).unwrap_or_default());
@@ -189,13 +190,13 @@ impl Maker<'_> {
     }
 }
 
-/// Returns true if the name of a member says that it tells what a problem says.
+/// Returns true if a member with this name holds data of a problem.
 fn tells(name: &str) -> bool {
     let is = |kind: &str, word: &str| WORDS.get(kind).is_some_and(|words| words.contains(&word));
     is("members", &slug(name)) || split_identifier(name).last().is_some_and(|last| is("endings", last))
 }
 
-/// The type of a schema; null only where nothing else is allowed.
+/// Returns the type of a schema. It is null only if no other type is allowed.
 fn kind(schema: &Json) -> &str {
     match schema.get("type") {
         Some(Json::String(kind)) => kind,
@@ -209,7 +210,7 @@ fn kind(schema: &Json) -> &str {
     }
 }
 
-/// The parts of an `allOf` as one schema.
+/// Merges the parts of an `allOf` into one schema.
 fn joined(schema: &Json, parts: &[Json]) -> Json {
     let mut out = schema.as_object().cloned().unwrap_or_default();
     out.shift_remove("allOf");
@@ -232,7 +233,7 @@ fn joined(schema: &Json, parts: &[Json]) -> Json {
     Json::Object(out)
 }
 
-/// Letters and digits alone, in lower case.
+/// Returns the letters and digits of a text, in lower case.
 fn slug(text: &str) -> String {
     text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

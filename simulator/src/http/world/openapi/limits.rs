@@ -1,18 +1,18 @@
-//! Limits that no declaration says and every request has.
+//! Owns the limits that no declaration states and every request has.
 
 use diorama_seeds::schema::{Schema, Type};
 use serde_json::{Value as Json, json};
 
-/// A date-time in whole seconds, which JSON Schema's own format does not ask for.
+/// Pattern of a date-time in whole seconds, because the format of JSON Schema allows fractions.
 const WHOLE_SECONDS: &str = "^[^.]+([.]0+)?([Zz]|[+-][0-9:]+)?$";
 
-/// Says what values of a type may be, where nothing else does: decimal places and greatest amounts of decimals, whole
-/// seconds of moments.
+/// Adds the limits of a type: decimal places and range of decimals, and whole seconds of timestamps. A
+/// declared range stays.
 pub(super) fn typed(declared: &Schema, schema: &mut Json) {
     let Json::Object(members) = schema else { return };
     match &declared.kind {
         Type::Decimal { scale, .. } => {
-            // Decimals are counted in their smallest unit.
+            // The engine counts decimals in their smallest unit.
             let most = 10_i64.checked_pow(u32::from(*scale)).map_or(0, |unit| i64::MAX / unit);
             members.entry("minimum").or_insert_with(|| json!(-most));
             members.entry("maximum").or_insert_with(|| json!(most));
@@ -39,7 +39,7 @@ pub(super) fn typed(declared: &Schema, schema: &mut Json) {
     }
 }
 
-/// Says how great whole numbers may be, where nothing else does.
+/// Adds the range of whole numbers if the schema lacks it.
 pub(super) fn bound(schema: &mut Json) {
     let Json::Object(members) = schema else { return };
     let whole = match members.get("type") {
@@ -59,7 +59,7 @@ pub(super) fn bound(schema: &mut Json) {
     }
 }
 
-/// Says that texts in a list that is split at a separator are neither empty nor hold one.
+/// Adds a pattern to the texts of a split list: they are not empty and contain no separator.
 pub(super) fn split(schema: &mut Json, separator: char) {
     let Some(Json::Object(items)) = schema.get_mut("items") else { return };
     if items.get("type") == Some(&json!("string"))

@@ -1,4 +1,4 @@
-//! The schema of an API's reply, inferred from its behaviour and its members.
+//! Owns the schema of an API's reply, inferred from its behaviour and its members.
 
 use diorama_seeds::expr::{Expr, ExprType};
 use diorama_seeds::model::{
@@ -11,7 +11,7 @@ use serde_json::{Map, Value as Json, json};
 
 use diorama_engine::tools::json_schema;
 
-/// The schema of a successful reply.
+/// Returns the schema of a successful reply.
 pub fn schema(world: &World, api: &Api) -> Json {
     let make = Maker { world, api };
     let body = match &api.behaviour.kind {
@@ -42,7 +42,7 @@ pub fn schema(world: &World, api: &Api) -> Json {
     }
 }
 
-/// The members of an object in the making.
+/// Members of an object under construction.
 #[derive(Default)]
 struct Members {
     properties: Map<String, Json>,
@@ -74,7 +74,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    /// An object with the reply's `with` members added.
+    /// Returns an object with the reply's `with` members added.
     fn with(&self, mut members: Members) -> Json {
         for (name, expr) in &self.api.reply.with {
             members.add(name, self.expr(expr), true);
@@ -145,7 +145,7 @@ impl Maker<'_> {
         members
     }
 
-    /// A member's schema, and whether it is always there.
+    /// Returns a member's schema, and true if the member is always present.
     fn source(&self, source: &Source, resource: ResourceId) -> (Json, bool) {
         match source {
             Source::Field(field) => {
@@ -186,7 +186,7 @@ impl Maker<'_> {
         json!({"const": value.to_json(&self.world.zone)})
     }
 
-    /// Expressions may give null wherever an operand is missing.
+    /// Returns the schema of an expression. It allows null, because an operand may be missing.
     fn expr(&self, expr: &Expr) -> Json {
         nullable(self.kind(&expr.kind))
     }
@@ -211,7 +211,7 @@ impl Maker<'_> {
     }
 }
 
-/// The schema with null as a value too.
+/// Returns the schema with null as a further value.
 fn nullable(mut schema: Json) -> Json {
     let Json::Object(members) = &mut schema else { return schema };
     match members.get_mut("type") {

@@ -1,4 +1,4 @@
-//! Bodies of every kind that a document may ask for: JSON of any type, forms, parts, XML, octets.
+//! Owns the request bodies of all media types: JSON of any type, forms, parts, XML, octets.
 
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 use crate::http::text::is_json;
 use diorama_sessions::{Kind, Problem};
 
-/// The members of a body: those of an object, or the whole under the name of the parameter that takes it.
+/// Returns the members of a body: those of an object, or the whole as the parameter that takes it.
 pub(super) fn members(
     api: &Api,
     contract: &Contract,
@@ -40,7 +40,7 @@ pub(super) fn members(
     };
     match (given, api.whole_body()) {
         (given, Some(whole)) => Ok(Map::from_iter([(whole.name.to_string(), given)])),
-        // Content that no schema describes says nothing.
+        // A body without a schema has no effect.
         (_, None) if contract.request.is_none() => Ok(Map::new()),
         (Json::Object(members), None) => Ok(members),
         (_, None) => Err(Problem::new(
@@ -50,7 +50,7 @@ pub(super) fn members(
     }
 }
 
-/// A form's members, each as its schema has it; names that are given again become lists.
+/// Returns the members of a form by their schemas. Repeated names become lists.
 fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> Json {
     let mut all: IndexMap<String, Vec<String>> = IndexMap::new();
     for (name, text) in pairs {
@@ -59,8 +59,8 @@ fn form(contract: &Contract, pairs: impl Iterator<Item = (String, String)>) -> J
     Json::Object(contract.form(all))
 }
 
-/// The parts of a `multipart/form-data` body (RFC 7578): names and contents, and of a file `f` its name as `f.filename` and
-/// its size as `f.bytes` and `f.size`.
+/// Returns the parts of a `multipart/form-data` body (RFC 7578) as names and contents. A file `f` gives its
+/// name as `f.filename` and its size as `f.bytes` and `f.size`.
 fn parts(body: &[u8], boundary: &str) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(body);
     let mark = format!("--{boundary}");

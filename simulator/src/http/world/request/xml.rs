@@ -1,4 +1,5 @@
-//! Bodies of XML, whose elements and attributes are the members that the schema names (OpenAPI 3.0, section 4.7.26).
+//! Owns the XML bodies. Their elements and attributes are the members that the schema names (OpenAPI 3.0,
+//! section 4.7.26).
 
 use diorama_seeds::contract::Contract;
 use diorama_sessions::{Kind, Problem};
@@ -7,20 +8,20 @@ use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use serde_json::Value as Json;
 
-/// Elements inside each other that are read.
+/// Maximum depth of elements.
 const MAX_DEPTH: usize = 12;
 
-/// An element. An attribute is one without children.
+/// An XML element. An attribute is an element without children.
 struct Element {
     name: String,
     children: Vec<Element>,
     text: String,
 }
 
-/// The members of a body under the names of a form: `items[0][price]`, each with its text.
+/// Returns the texts of a body under the names of a form: `items[0][price]`.
 ///
 /// # Errors
-/// A body that is no XML, or nested too deep.
+/// Returns an error for a body that is not XML, or nested too deeply.
 pub(super) fn pairs(contract: &Contract, body: &[u8]) -> Result<Vec<(String, String)>, Problem> {
     let root = read(body)
         .map_err(|found| Problem::new(Kind::Malformed, format!("the body: expected XML, found {found}")))?;
@@ -30,7 +31,7 @@ pub(super) fn pairs(contract: &Contract, body: &[u8]) -> Result<Vec<(String, Str
     Ok(found)
 }
 
-/// Reads the root element.
+/// Parses the root element.
 fn read(body: &[u8]) -> Result<Element, String> {
     let mut reader = Reader::from_reader(body);
     let mut open: Vec<Element> = Vec::new();
@@ -70,7 +71,7 @@ fn read(body: &[u8]) -> Result<Element, String> {
     }
 }
 
-/// An element that begins, with its attributes.
+/// Makes an element of its start tag, with its attributes.
 fn begin(start: &BytesStart<'_>) -> Result<Element, String> {
     let local = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
     let mut children = Vec::new();
@@ -99,7 +100,7 @@ fn push(open: &mut [Element], text: &str) {
     }
 }
 
-/// The text of `&amp;` or `&#38;`. Other names have no text here.
+/// Returns the text of `&amp;` or `&#38;`. Other entities are unknown.
 fn resolve(reference: &BytesRef<'_>) -> Result<String, String> {
     if let Some(letter) = reference.resolve_char_ref().map_err(|error| error.to_string())? {
         return Ok(letter.to_string());
@@ -108,14 +109,14 @@ fn resolve(reference: &BytesRef<'_>) -> Result<String, String> {
     resolve_predefined_entity(&name).map(str::to_owned).ok_or_else(|| format!("the unknown name `&{name};`"))
 }
 
-/// The schemas that say which members elements are.
+/// Schemas that map elements to members.
 struct Schemas<'a>(&'a Contract);
 
 impl Schemas<'_> {
-    /// Collects the texts of an element under a name. The depth is bounded by that of the elements.
+    /// Collects the texts of an element under a name. The depth of the elements bounds the recursion.
     fn collect(&self, schema: &Json, element: Element, name: &str, found: &mut Vec<(String, String)>) {
         let words = self.0.schemas.words_of(schema);
-        // A wrapped list has its items inside.
+        // A wrapped list has its items inside the element.
         if let Some(items) = words.get("items") {
             for (at, item) in element.children.into_iter().enumerate() {
                 self.collect(items, item, &format!("{name}[{at}]"), found);
@@ -144,7 +145,7 @@ impl Schemas<'_> {
             let is_wrapped =
                 words.get("xml").is_some_and(|xml| xml.get("wrapped") == Some(&Json::Bool(true)));
             match words.get("items").filter(|_| !is_wrapped) {
-                // An item of a list stands by itself.
+                // An item of an unwrapped list is an element of its own.
                 Some(items) => {
                     let at = match counts.iter_mut().find(|(known, _)| *known == key) {
                         Some((_, count)) => {
