@@ -200,6 +200,8 @@ pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
         _ if is_command(name, doc) => false,
+        // The version of an API is a matter of the protocol.
+        _ if words(name) == ["api", "version"] => false,
         // Nobody says PT10M.
         _ if doc.description.as_deref().is_some_and(is_duration)
             || doc.format.as_deref() == Some("duration") =>

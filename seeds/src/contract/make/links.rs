@@ -3,7 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::known::Known;
-use super::state::Maker;
+use super::state::{Maker, Scope};
 use crate::contract::check::word;
 use crate::contract::names::plain;
 
@@ -36,5 +36,11 @@ impl Maker<'_> {
         }
         let format = word(&members, "format").and_then(Json::as_str)?;
         FORMATS.contains(&format).then(|| address.clone())
+    }
+
+    /// Returns true if a member links the next page, and there is none.
+    pub(super) fn is_past_last_page(&self, part: &Json, name: &str, scope: &Scope<'_>) -> bool {
+        let Scope::Record(known) = scope else { return false };
+        self.next_link(part, &plain(name), known).is_some_and(|link| link.is_null())
     }
 }

@@ -74,7 +74,8 @@ impl Maker<'_> {
         // Members without known values.
         let mut free = Vec::new();
         for ((name, part), is_object) in properties.into_iter().flatten().zip(are_objects) {
-            let must = alone || required.iter().any(|known| known.as_str() == Some(name));
+            let is_only = alone && !self.is_past_last_page(part, name, &scope);
+            let must = is_only || required.iter().any(|known| known.as_str() == Some(name));
             // A reply shows members about errors only if an error is known.
             let error = tells_error(name);
             let unneeded = self.schemas.owed_by_other(part, Side::Reply) || (!must && error);

@@ -1,11 +1,12 @@
 //! Operations that nobody asks for, as people have no words for what they need or do.
 
+use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{FieldDoc, Place, TypeName};
 
 use super::Act;
 use crate::fakes;
 use crate::phrases;
-use crate::words::sentence;
+use crate::words::{sentence, words};
 
 /// Longer words are several, written as one.
 const LONGEST_WORD: usize = 18;
@@ -13,17 +14,27 @@ const LONGEST_WORD: usize = 18;
 impl Act<'_> {
     /// Whether people have no words for it.
     pub(super) fn has_no_words(&self) -> bool {
-        self.is_unsayable() || self.needs_switch() || self.is_undoing() || self.is_nameless()
+        self.is_unsayable() || self.needs_more() || self.is_undoing() || self.is_nameless()
     }
 
-    /// Whether it must be told beside its path and body what to do (`?action=subscribe`), or a yes or no (`?keep=true`).
-    fn needs_switch(&self) -> bool {
-        let is_switch = |name: &str, doc: &FieldDoc| {
-            doc.kind == Some(TypeName::Boolean) || doc.values.len() != 1 && phrases::is_command(name, doc)
+    /// Whether it must be told beside its path and body what to do (`?action=subscribe`), a yes or no (`?keep=true`), a stamp of the
+    /// record, or what its path says already.
+    fn needs_more(&self) -> bool {
+        let parameters = self.api.parameters.iter();
+        let in_path = parameters.clone().filter(|(_, doc)| doc.place == Some(Place::Path));
+        let in_path: Vec<String> = in_path.map(|(name, _)| plain(name)).collect();
+        let is_stamp = |name: &str, doc: &FieldDoc| {
+            doc.kind == Some(TypeName::String) && words(name).last().is_some_and(|last| last == "timestamp")
         };
-        self.api.parameters.iter().any(|(name, doc)| {
+        let is_unsaid = |name: &str, doc: &FieldDoc| {
+            doc.kind == Some(TypeName::Boolean)
+                || doc.values.len() != 1 && phrases::is_command(name, doc)
+                || is_stamp(name, doc)
+                || in_path.contains(&plain(name))
+        };
+        parameters.into_iter().any(|(name, doc)| {
             let is_beside = !matches!(doc.place, Some(Place::Body | Place::Path));
-            is_beside && !doc.optional && doc.default.is_none() && is_switch(name, doc)
+            is_beside && !doc.optional && doc.default.is_none() && is_unsaid(name, doc)
         })
     }
 
@@ -69,7 +80,8 @@ impl Act<'_> {
         own && [" has been ", " have been ", " was ", " were "].iter().any(done)
     }
 
-    /// Whether people have no words for what it is about: two keys of its path are called alike, or a name is several words in one.
+    /// Whether people have no words for what it is about: two keys of its path are called alike, one is a path itself,
+    /// or a name is several words in one.
     fn is_nameless(&self) -> bool {
         let needed = self.api.parameters.values();
         let needed =
@@ -82,6 +94,8 @@ impl Act<'_> {
             [&behaviour.get, &behaviour.list, &behaviour.create, &behaviour.patch, &behaviour.replace];
         let label = about.into_iter().flatten().find_map(|name| self.resources.get(name)?.label.clone());
         let is_long = |word: &str| word.len() > LONGEST_WORD;
-        twice || labels.iter().copied().chain(&label).any(|label| label.split(' ').any(is_long))
+        // What a path goes on with is the path of something behind it.
+        let goes_on = labels.iter().any(|label| *label == "path");
+        twice || goes_on || labels.iter().copied().chain(&label).any(|label| label.split(' ').any(is_long))
     }
 }

@@ -1,6 +1,6 @@
 //! The key fields of records, and what their values look like.
 
-use diorama_seeds::contract::{Schemas, Side, key_name, plain};
+use diorama_seeds::contract::{KEYS, Schemas, Side, key_name, plain};
 use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
 use diorama_seeds::materialise::{provider_of_field, provider_of_name};
 use diorama_seeds::pattern::matching_text;
@@ -46,6 +46,7 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
         });
     let fake = match (code, by_name) {
         (Some(code), _) => json!({"provider": "code", "format": code}),
+        (None, Some("email")) => json!({"provider": "code", "format": "{w}.{w}@example.com"}),
         (None, Some("domain_name")) => json!({"provider": "code", "format": format!("{NAMES}.example.com")}),
         (None, Some(_)) => json!({"provider": "code", "format": NAMES}),
         (None, None) => made_code(found),
@@ -103,13 +104,16 @@ fn made_code(found: &Collection) -> Json {
     }
     let last = words(&found.key).pop().unwrap_or_default();
     let is_free = found.key_shape.format.is_none();
-    if is_free && ["code", "token", "key", "hash", "arn"].contains(&last.as_str()) {
+    let is_code = ["code", "token", "key", "arn"].contains(&last.as_str()) || last.ends_with("hash");
+    if is_free && is_code {
         return code("{A}{xx}#{A}#{xx}{A}#");
     }
     if is_free && ["version", "revision"].contains(&last.as_str()) {
         return code("#.##");
     }
-    if is_free && !is_id(&found.key) {
+    // `txid` is an id, too.
+    let ends_as_id = key_name(&found.key).is_some_and(|(_, ending)| KEYS.contains(&ending));
+    if is_free && !is_id(&found.key) && !ends_as_id {
         // A login or a slug is made of words.
         return code(NAMES);
     }
@@ -138,7 +142,7 @@ fn of_length(shape: &Shape) -> Option<Json> {
 }
 
 /// Providers of names that are written without blanks.
-const WRITTEN: [&str; 5] = ["username", "domain_name", "repository_name", "server_name", "slug"];
+const WRITTEN: [&str; 6] = ["username", "email", "domain_name", "repository_name", "server_name", "slug"];
 
 /// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
 fn code_of(pattern: &str) -> Option<String> {
@@ -246,5 +250,7 @@ mod tests {
         check("GameName", json!({"type": "string", "pattern": "^[0-9]{4}$"}), false);
         check("GameName", json!({"type": "string", "maxLength": 8}), false);
         check("game_id", json!({"type": "string"}), false);
+        check("gameid", json!({"type": "string"}), false);
+        check("gamehash", json!({"type": "string"}), false);
     }
 }
