@@ -115,6 +115,8 @@ pub struct Task {
     pub id: String,
     /// How the episode is set up.
     pub episode: Episode,
+    /// The tags.
+    pub tags: Vec<String>,
     /// The system message.
     pub system: String,
     /// The user's script, goal by goal.
@@ -297,6 +299,7 @@ impl Task {
         }
         Ok(Self {
             id: row.id.clone(),
+            tags: row.tags.clone(),
             system: said(Role::System).next().unwrap_or_default(),
             turns: said(Role::User).collect(),
             script: facts.script(&row.query),

@@ -21,6 +21,7 @@ pub(crate) mod play;
 mod player;
 mod policy;
 mod prior;
+mod push;
 pub mod rehearse;
 pub mod render;
 pub(crate) mod rule;
@@ -43,6 +44,7 @@ mod words;
 
 pub use self::detour::Detour;
 pub use self::play::{PlayOptions, Played, play};
+pub use self::push::Push;
 pub(crate) use self::search::keywords;
 pub use self::set::{Drawn, Further, Joins, ScenarioSet};
 pub use self::shares::Shares;

@@ -31,6 +31,10 @@ pub struct Goal {
     /// detail. Examples: a correction, a choice, a consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// Messages of a user who does not take a refusal: one after each message of the assistant that leaves undone what they ask for,
+    /// while the goal is open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pleas: Vec<String>,
     /// The calls to which the user says yes; only where a rule of a policy may ask for that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wants: Vec<WantedCall>,

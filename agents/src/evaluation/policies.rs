@@ -46,6 +46,8 @@ enum Way {
     RefuseFirst,
     /// The reference solution with the same verdict on whatever a told policy governs.
     Verdict(FixedVerdict),
+    /// The reference solution, until a user presses.
+    GiveIn,
     /// The reference solution without the questions for a yes that rules ask for.
     NeverAsk,
 }
@@ -60,7 +62,7 @@ const fn policy(name: &'static str, way: Way, help: &'static str) -> Policy {
 }
 
 /// The policies.
-pub static POLICIES: [Policy; 12] = [
+pub static POLICIES: [Policy; 13] = [
     policy("oracle", Way::Reference(Facts::AsChecked), "the reference solution, bound to live replies"),
     policy(
         "oracle-reordered",
@@ -91,6 +93,11 @@ pub static POLICIES: [Policy; 12] = [
         "refuse-anyway",
         Way::Verdict(FixedVerdict::Forbidden),
         "solves tasks with a policy, and refuses whatever its rules govern",
+    ),
+    policy(
+        "agree-with-user",
+        Way::GiveIn,
+        "solves tasks with a policy, and gives in to users who press, plead or claim",
     ),
     policy(
         "never-ask",
@@ -136,6 +143,7 @@ impl Scripted<'_> {
             },
             Way::WritesLate => attacks::write_late(privileged, environment).await,
             Way::Verdict(verdict) => oracle::solve_with_verdict(privileged, environment, verdict).await,
+            Way::GiveIn => oracle::solve_and_give_in(privileged, environment).await,
             Way::NeverAsk => oracle::solve_without_asking(privileged, environment).await,
             Way::RefuseFirst => attacks::refuse_first(privileged, environment).await,
             Way::ProvokeFaults => {

@@ -30,7 +30,7 @@ use super::source::RowSource;
 use super::turns::Turn;
 use crate::draws::{RowKey, Streams, WordingTurn};
 use crate::scenarios::weights::{self, ability_weight};
-use crate::scenarios::{Drawn, Joins};
+use crate::scenarios::{Drawn, Joins, Push};
 use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::recipe::Recipe;
@@ -195,6 +195,7 @@ impl<'a> RowMaker<'a> {
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         let takes_declined = self.streams.make_row_stream("declined", key).random_bool(DECLINED_SHARE);
         let forbids = self.streams.make_row_stream("policy", key).random_bool(FORBIDDEN_SHARE);
+        let push = Push::draw(&mut self.streams.make_row_stream("push", key));
         // What was asked for is looked for in other scenarios, where one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
@@ -222,6 +223,7 @@ impl<'a> RowMaker<'a> {
                 detour: detour_now,
                 drawn,
                 forbids,
+                push,
             };
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,

@@ -22,6 +22,7 @@ use super::hand::Hand;
 use super::look_up;
 use super::player::{Player, Words};
 use super::policy;
+use super::push::Push;
 use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
@@ -47,6 +48,8 @@ pub struct Played<'a> {
     pub scenarios: Vec<&'a Scenario>,
     /// The detours that were made.
     pub detours: Vec<Detour>,
+    /// Tags of what the user said to have a policy bent.
+    pub pushes: Vec<&'static str>,
 }
 
 impl Played<'_> {
@@ -74,7 +77,8 @@ impl Played<'_> {
         let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
         let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
         let detours = self.detours.iter().map(|detour| detour.label());
-        told.chain(shown).chain(detours).collect::<IndexSet<_>>().into_iter().collect()
+        let pushes = self.pushes.iter().copied();
+        told.chain(shown).chain(detours).chain(pushes).collect::<IndexSet<_>>().into_iter().collect()
     }
 }
 
@@ -95,6 +99,8 @@ pub struct PlayOptions {
     pub further: Further,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub forbids: bool,
+    /// What the user of a governed plot says to have the policy bent. A conversation with a detour has none of it.
+    pub push: Option<Push>,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -203,6 +209,7 @@ impl<'a> Prepared<'a> {
             retrieves: false,
             is_signed_in: true,
             forbids: self.options.forbids,
+            push: None,
         };
         let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
@@ -217,7 +224,7 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour, further, forbids } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = match model.domains.get(first.domain.index()).filter(|_| first.doc.policy) {
@@ -243,7 +250,8 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
-        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids };
+        let push = push.filter(|_| detour.is_none());
+        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, push };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
         let mut goals = Vec::new();
@@ -313,6 +321,7 @@ impl<'a> Prepared<'a> {
         let missed = player.searches.missed;
         let detours = player.detours.clone();
         let (has_asked, tries_told_rule) = (player.talk.has_asked, player.talk.tries_told_rule);
+        let pushes = std::mem::take(&mut player.talk.pushes);
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -323,7 +332,7 @@ impl<'a> Prepared<'a> {
             outages,
             goals,
         };
-        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours })
+        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours, pushes })
     }
 }
 

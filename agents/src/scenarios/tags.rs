@@ -64,7 +64,8 @@ mod tests {
     use super::{LABELS, OF_THE_WAY};
 
     /// Labels of what was played, for which no share can be set.
-    const PLAYED: [&str; 3] = ["joined", "list_argument", "several_domains"];
+    const PLAYED: [&str; 7] =
+        ["joined", "list_argument", "several_domains", "pressure", "persistent", "claim", "wrong_belief"];
 
     #[test]
     fn the_page_lists_every_tag() {

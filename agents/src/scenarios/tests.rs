@@ -1,4 +1,5 @@
 mod assurance;
+mod pushes;
 
 use std::collections::BTreeSet;
 
@@ -73,6 +74,7 @@ fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
         detour: None,
         further: Further::Any,
         forbids: false,
+        push: None,
     }
 }
 
@@ -319,6 +321,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             detour: None,
             drawn: anywhere(drawn),
             forbids: false,
+            push: None,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };

@@ -201,6 +201,7 @@ fn goal<'a>(
             goal.questions.insert(detail.about.clone(), detail.questions.clone());
         }
     }
+    goal.pleas = script.goals.get(number).map(|goal| goal.pleas.clone()).unwrap_or_default();
     let mut opened = false;
     while events.next_if(|event| matches!(event, Event::End(_))).is_none() {
         let message = said.next().ok_or_else(|| wrong("found no end of the last goal, expected one"))?;

@@ -261,6 +261,7 @@ mod tests {
                         detour: None,
                         further: Further::Any,
                         forbids: false,
+                        push: None,
                     };
                     let is_lost = |played: &Result<Played<'_>, Unplayed>| {
                         matches!(

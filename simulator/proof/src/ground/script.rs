@@ -41,7 +41,7 @@ pub(crate) fn of(
                 .and_then(|before| goal.turns.get(before))
                 .is_some_and(|turn| turn.confirms > 0);
             let Some(said) = said.user.as_deref().filter(|_| !confirms) else { continue };
-            if goal.given_by(said).next().is_none() {
+            if goal.given_by(said).next().is_none() && !goal.pleas.iter().any(|plea| plea == said) {
                 lines.push(said.to_owned());
             }
         }
@@ -50,6 +50,7 @@ pub(crate) fn of(
             when,
             withheld: withheld(goal, first_turn, gold, seen),
             lines,
+            pleas: goal.pleas.clone(),
             wants: Vec::new(),
         });
     }

@@ -1,6 +1,7 @@
 //! The user simulator: what is asked for comes out, and nothing else does.
 
 mod offers;
+mod pleas;
 
 use std::sync::Arc;
 
