@@ -24,6 +24,7 @@ mod prior;
 mod push;
 pub mod rehearse;
 pub mod render;
+mod revise;
 pub(crate) mod rule;
 mod search;
 pub(crate) mod set;

@@ -99,7 +99,7 @@ pub struct PlayOptions {
     pub further: Further,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub forbids: bool,
-    /// What the user of a governed plot says to have the policy bent. A conversation with a detour has none of it.
+    /// What the user of a governed plot says to have the policy bent.
     pub push: Option<Push>,
 }
 
@@ -250,7 +250,6 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
-        let push = push.filter(|_| detour.is_none());
         let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, push };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
@@ -272,10 +271,14 @@ impl<'a> Prepared<'a> {
                     break;
                 }
                 let mut corrected = None;
-                if (number, position, detour) == (0, 0, Some(Detour::Misspelt)) {
-                    let (goal, words) = player.misspell(doc, opening.first().map_or("", String::as_str))?;
+                let wording = opening.first().map_or("", String::as_str);
+                let is_misspelt = (number, position, detour) == (0, 0, Some(Detour::Misspelt));
+                if is_misspelt {
+                    let (goal, words) = player.misspell(doc, wording)?;
                     goals.push(goal);
                     corrected = Some([words]);
+                } else if (number, position, detour) == (0, 0, Some(Detour::Revised)) {
+                    corrected = Some([player.revise(doc, wording)?]);
                 }
                 let words = match (number, position, &corrected) {
                     (.., Some(corrected)) => Some(Words::of(corrected)),
@@ -284,7 +287,7 @@ impl<'a> Prepared<'a> {
                     _ => None,
                 };
                 let mut goal = player.play(doc, words)?;
-                if corrected.is_some() {
+                if is_misspelt {
                     goal.when = Some(Player::after_refusal());
                 }
                 goals.push(goal);

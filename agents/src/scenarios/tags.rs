@@ -10,7 +10,7 @@ pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
 
 /// The labels that a share can be set for.
-pub const LABELS: [&str; 19] = [
+pub const LABELS: [&str; 20] = [
     "withheld",
     "parallel_calls",
     "loop",
@@ -30,6 +30,7 @@ pub const LABELS: [&str; 19] = [
     Detour::Misspelt.label(),
     Detour::ChangedMind.label(),
     Detour::Digression.label(),
+    Detour::Revised.label(),
 ];
 
 /// Labels by what a scenario's form tells, and its author: known before it is played.
