@@ -12,6 +12,7 @@ use super::hand::Hand;
 use super::player::Player;
 use super::speech::fill;
 use super::unplayed::Unplayed;
+use super::words::Scene;
 use crate::draws::choose;
 
 /// Words of a request that a user repeats whole.
@@ -41,7 +42,7 @@ impl Player<'_, '_> {
         let other = raise(value).ok_or(Unplayed::NoDetour)?;
         let mut scene = self.scene.clone();
         scene.name_item(said.place, scene.shown(&other, (**schema).clone()));
-        let say = |scene: &super::words::Scene, words: &str| scene.say(words).map_err(|_| Unplayed::NoDetour);
+        let say = |scene: &Scene, words: &str| scene.say(words).map_err(|_| Unplayed::NoDetour);
         let (wrong, right) = (say(&scene, said.part)?, say(&self.scene, said.part)?);
         let request = say(&scene, wording)?;
         if wrong == right || request.split_whitespace().count() > MAX_REQUEST_WORDS {
