@@ -14,6 +14,9 @@ use crate::task::{Evidence, Outcome};
 pub struct Script {
     /// The goals, in order; the first opens the conversation.
     pub goals: Vec<Goal>,
+    /// Needless questions after which the user leaves: for what was said, or for what the user does not know. They stay when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u32>,
 }
 
 /// One thing that the user wants.
@@ -103,7 +106,7 @@ pub struct ReplyFact {
 impl Script {
     /// A script of one goal that holds nothing back.
     pub fn of(user: impl Into<String>) -> Self {
-        Self { goals: vec![Goal { user: user.into(), ..Goal::default() }] }
+        Self { goals: vec![Goal { user: user.into(), ..Goal::default() }], patience: None }
     }
 
     /// Returns the message that opens the conversation; it is empty if there are no goals.

@@ -38,6 +38,8 @@ pub struct TaskSpec {
     pub forbids: bool,
     /// What the user of a governed plot says to have the policy bent.
     pub push: Option<Push>,
+    /// Needless questions after which the user leaves; any number when not given.
+    pub patience: Option<u32>,
 }
 
 /// A conversation that is proposed.
@@ -106,6 +108,7 @@ pub(crate) fn propose(
         further: Further::Linked,
         forbids: spec.forbids,
         push: spec.push,
+        patience: spec.patience,
     };
     let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;

@@ -26,7 +26,7 @@ use super::push::Push;
 use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
-use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
+use super::tags::{IMPATIENT, MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use super::{system, tools};
@@ -63,6 +63,7 @@ impl Played<'_> {
             (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
             (MISSED_SEARCH, self.missed > 0),
             ("confirmation", self.has_asked),
+            (IMPATIENT, self.candidate.patience.is_some()),
             ("parallel_calls", turns().any(|turn| turn.calls.len() > 1)),
             ("refusal", self.candidate.goals.iter().any(|goal| goal.end().declines.is_some())),
             ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
@@ -101,6 +102,8 @@ pub struct PlayOptions {
     pub forbids: bool,
     /// What the user of a governed plot says to have the policy bent.
     pub push: Option<Push>,
+    /// Needless questions after which the user leaves; any number when not given.
+    pub patience: Option<u32>,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -210,6 +213,7 @@ impl<'a> Prepared<'a> {
             is_signed_in: true,
             forbids: self.options.forbids,
             push: None,
+            is_impatient: false,
         };
         let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
@@ -224,7 +228,7 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = match model.domains.get(first.domain.index()).filter(|_| first.doc.policy) {
@@ -250,7 +254,9 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
-        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, push };
+        let is_impatient = patience.is_some();
+        let manner =
+            Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, push, is_impatient };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
         let mut goals = Vec::new();
@@ -333,6 +339,7 @@ impl<'a> Prepared<'a> {
             system: Some(system),
             tools: Some(tools),
             outages,
+            patience,
             goals,
         };
         Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours, pushes })

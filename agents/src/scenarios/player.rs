@@ -129,6 +129,7 @@ impl<'a, 'r> Player<'a, 'r> {
         let pushed = self.push(doc)?;
         user = pushed.join(user, self.manner.hand);
         if self.talk.said.is_empty() {
+            user = self.hurry(user)?;
             let state = self.session.state();
             let time = self.world.base.world().zone.time_of(state.clock());
             user = self.manner.hand.dress(user, time, self.rng);

@@ -46,6 +46,15 @@ impl Player<'_, '_> {
         Ok(pushed)
     }
 
+    /// The first message of an impatient user.
+    pub(crate) fn hurry(&mut self, request: String) -> Result<String, Unplayed> {
+        if !self.manner.is_impatient {
+            return Ok(request);
+        }
+        let with_request = self.say_as_user(&self.list_words(&WORDS.impatience), &[])?;
+        Ok(Pushed { with_request, ..Pushed::default() }.join(request, self.manner.hand))
+    }
+
     /// Claims something that a rule of the plot makes a difference of.
     fn claim(&mut self, step: &ScenarioStepDoc) -> Result<Option<Pushed>, Unplayed> {
         let Some((rule, claim)) =

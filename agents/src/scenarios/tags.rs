@@ -8,6 +8,7 @@ use super::detour::Detour;
 pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
 pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
+pub(crate) const IMPATIENT: &str = "impatient";
 
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 20] = [
@@ -65,8 +66,16 @@ mod tests {
     use super::{LABELS, OF_THE_WAY};
 
     /// Labels of what was played, for which no share can be set.
-    const PLAYED: [&str; 7] =
-        ["joined", "list_argument", "several_domains", "pressure", "persistent", "claim", "wrong_belief"];
+    const PLAYED: [&str; 8] = [
+        "joined",
+        "list_argument",
+        "several_domains",
+        "pressure",
+        "persistent",
+        "claim",
+        "wrong_belief",
+        super::IMPATIENT,
+    ];
 
     #[test]
     fn the_page_lists_every_tag() {

@@ -75,6 +75,7 @@ fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
         further: Further::Any,
         forbids: false,
         push: None,
+        patience: None,
     }
 }
 
@@ -322,6 +323,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             drawn: anywhere(drawn),
             forbids: false,
             push: None,
+            patience: None,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };

@@ -181,6 +181,7 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
         system: system.and_then(|message| message.content.clone()),
         tools: Some(if visible.is_empty() { vec![TOOL_SEARCHER.to_owned()] } else { visible.clone() }),
         outages: task.episode.outages.clone(),
+        patience: script.patience,
         goals,
     })
 }

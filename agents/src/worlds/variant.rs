@@ -262,6 +262,7 @@ mod tests {
                         further: Further::Any,
                         forbids: false,
                         push: None,
+                        patience: None,
                     };
                     let is_lost = |played: &Result<Played<'_>, Unplayed>| {
                         matches!(

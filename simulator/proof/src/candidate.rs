@@ -51,6 +51,9 @@ pub struct Candidate {
     /// What the first calls of APIs meet, once each; none when left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// Needless questions after which the user leaves; they stay when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u32>,
     /// The conversation, goal by goal.
     pub goals: Vec<CandidateGoal>,
 }

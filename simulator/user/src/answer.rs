@@ -61,9 +61,11 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         return (joined(&say), reveal(progress, told.iter().chain(&also)));
     }
     // Details that were told before yield to the lines that the user still has to say.
-    if asked.iter().any(is_new) || (!asked.is_empty() && line.is_none()) {
+    let is_told = !asked.iter().any(is_new);
+    if !is_told || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> = asked.iter().filter_map(detail).collect();
-        return (joined(&say), reveal(progress, asked.iter()));
+        let progress = reveal(progress, asked.iter());
+        return if is_told { bear(script, progress, joined(&say)) } else { (joined(&say), progress) };
     }
     if let Some(line) = line {
         return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
@@ -72,7 +74,20 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     {
         return (plea.clone(), Progress { pleas: progress.pleas + 1, ..progress.clone() });
     }
-    (reply::reply(&message, goal, &wants, &offers, worked), progress.clone())
+    let words = reply::reply(&message, goal, &wants, &offers, worked);
+    if message.has(Kind::Asks) && reply::tells_nothing(&words, script) {
+        return bear(script, progress.clone(), words);
+    }
+    (words, progress.clone())
+}
+
+/// The answer to a needless question; an impatient user leaves.
+fn bear(script: &Script, progress: Progress, words: String) -> (String, Progress) {
+    let Some(patience) = script.patience else { return (words, progress) };
+    let needless = progress.needless + 1;
+    let over = needless >= patience;
+    let words = if over { reply::LEAVE.to_owned() } else { words };
+    (words, Progress { needless, over, ..progress })
 }
 
 /// The user's progress once they have told some details.
@@ -125,6 +140,7 @@ fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome
         revealed: Vec::new(),
         lines: 0,
         pleas: 0,
+        needless: progress.needless,
         opened_at: turn.scene.log.len(),
         ended,
         over: opens.is_none(),

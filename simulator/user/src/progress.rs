@@ -20,6 +20,9 @@ pub struct Progress {
     /// How many of its pleas were said.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pleas: u32,
+    /// How many needless questions the user was asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub needless: u32,
     /// How many calls the episode had when the goal opened.
     pub opened_at: usize,
     /// How the goals before it ended.

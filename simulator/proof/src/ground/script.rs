@@ -21,7 +21,7 @@ pub(crate) fn of(
     goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) -> Script {
-    let mut script = Script::default();
+    let mut script = Script { patience: candidate.patience, ..Script::default() };
     let mut turn = 0;
     for (number, goal) in candidate.goals.iter().enumerate() {
         let first_turn = turn;

@@ -79,3 +79,40 @@ fn nobody_pleads_for_what_has_been_done() {
     let answer = hear(&script(), &Progress::default(), "Your visit is cancelled.", &log);
     assert_eq!(answer.content.as_deref(), Some("Thank you."));
 }
+
+#[test]
+fn an_impatient_user_leaves_after_needless_questions() {
+    let goal = Goal {
+        user: "I need to see a dentist on Friday.".into(),
+        withheld: vec![held(
+            "patient",
+            &["patient", "Full name of the patient", "who"],
+            "It's for Ana Reis.",
+        )],
+        ..Goal::default()
+    };
+    let patient = Script { goals: vec![goal], ..Script::default() };
+    let impatient = Script { patience: Some(2), ..patient.clone() };
+    let ask = |script: &Script, messages: &[&str]| {
+        let mut progress = Progress::default();
+        let mut answers = Vec::new();
+        for message in messages {
+            let answer = hear(script, &progress, message, &[]);
+            answers.extend(answer.content);
+            progress = answer.progress;
+        }
+        (answers, progress)
+    };
+    let needless = ["On which day would you like to come?", "What is the weather like there?"];
+    let (answers, progress) = ask(&impatient, &needless);
+    assert!(progress.over && progress.needless == 2, "{answers:?}");
+    assert_eq!(answers[0], "I need to see a dentist on Friday.");
+    let (answers, progress) = ask(&patient, &needless);
+    assert!(!progress.over && progress.needless == 0, "{answers:?}");
+    // What only the user knows may be asked for, and so may leave; a detail that was told may not.
+    let useful = ["Who is the patient?", "Shall I book it?", "On which day would you like to come?"];
+    let (answers, progress) = ask(&impatient, &useful);
+    assert!(!progress.over && progress.needless == 1, "{answers:?}");
+    let (answers, progress) = ask(&impatient, &["Who is the patient?", "Who is the patient?", needless[0]]);
+    assert!(progress.over, "{answers:?}");
+}
