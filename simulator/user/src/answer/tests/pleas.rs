@@ -16,7 +16,7 @@ fn script() -> Script {
         ..Goal::default()
     };
     let bill = Goal { user: "And what do I owe you?".into(), ..Goal::default() };
-    Script { goals: vec![goal, bill] }
+    Script { goals: vec![goal, bill], ..Script::default() }
 }
 
 /// Returns the user's answer to a message after an examination of the records.
