@@ -19,6 +19,7 @@ mod look_up;
 pub(crate) mod names;
 pub(crate) mod play;
 mod player;
+mod plead;
 mod policy;
 mod prior;
 mod push;
