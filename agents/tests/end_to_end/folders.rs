@@ -81,11 +81,16 @@ fn rows_are_spread_over_documents_and_a_bad_document_ends_only_itself() {
     let documents = found["documents"].as_array().unwrap();
     let names: Vec<&str> = documents.iter().map(|document| document["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["", "", "parcel_example_post", "tunehall_example", "vet_example_clinic"]);
+    let number = |document: &Json, name: &str| document[name].as_u64().unwrap_or_default();
     for document in &documents[2..] {
-        assert_eq!(document["share"], 20, "{document}");
+        // The document with the fewest operations has uses for 15 rows, and the others get the rest.
+        let share = number(document, "share");
+        assert!((15..=25).contains(&share), "{document}");
         let asked = document["asked"].as_object().unwrap().len();
-        assert!(document["rows"].as_u64() >= Some(19) && asked >= 8, "{document}");
+        assert!(number(document, "rows") + 1 >= share && asked >= 8, "{document}");
     }
+    let shares: u64 = documents.iter().map(|document| number(document, "share")).sum();
+    assert_eq!(shares.to_string(), ROWS);
     let refused = found["refused"].as_array().unwrap();
     assert_eq!((refused.len(), &refused[0]["document"]), (2, &Json::from("broken.example/api.json")));
     assert!(refused[0]["reason"].as_str().unwrap().starts_with("2:"), "{refused:?}");
