@@ -116,6 +116,8 @@ pub struct Task {
     pub id: String,
     /// Setup of the episode.
     pub episode: Episode,
+    /// Tags.
+    pub tags: Vec<String>,
     /// System message.
     pub system: String,
     /// Script of the user, goal by goal.
@@ -300,6 +302,7 @@ impl Task {
         }
         Ok(Self {
             id: row.id.clone(),
+            tags: row.tags.clone(),
             system: said(Role::System).next().unwrap_or_default(),
             turns: said(Role::User).collect(),
             script: facts.script(&row.query),

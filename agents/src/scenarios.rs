@@ -21,8 +21,10 @@ pub(crate) mod play;
 mod player;
 mod policy;
 mod prior;
+mod push;
 pub mod rehearse;
 pub mod render;
+mod revise;
 pub(crate) mod rule;
 mod search;
 pub(crate) mod set;
@@ -43,6 +45,7 @@ mod words;
 
 pub use self::detour::Detour;
 pub use self::play::{PlayOptions, Played, play};
+pub use self::push::Push;
 pub(crate) use self::search::keywords;
 pub use self::set::{Drawn, Further, Joins, ScenarioSet};
 pub use self::shares::Shares;

@@ -14,6 +14,9 @@ use crate::task::{Evidence, Outcome};
 pub struct Script {
     /// The goals, in order; the first opens the conversation.
     pub goals: Vec<Goal>,
+    /// Needless questions after which the user leaves: for what was said, or for what the user does not know. They stay when not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u32>,
 }
 
 /// One thing that the user wants.
@@ -31,6 +34,10 @@ pub struct Goal {
     /// detail. Examples: a correction, a choice, a consent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
+    /// Messages of a user who does not take a refusal: one after each message of the assistant that leaves undone what they ask for,
+    /// while the goal is open.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pleas: Vec<String>,
     /// The calls to which the user says yes; only where a rule of a policy may ask for that.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wants: Vec<WantedCall>,
@@ -99,7 +106,7 @@ pub struct ReplyFact {
 impl Script {
     /// Makes a script of one goal without withheld information.
     pub fn of(user: impl Into<String>) -> Self {
-        Self { goals: vec![Goal { user: user.into(), ..Goal::default() }] }
+        Self { goals: vec![Goal { user: user.into(), ..Goal::default() }], patience: None }
     }
 
     /// Returns the first message of the conversation, or an empty text if there are no goals.

@@ -48,6 +48,8 @@ enum Way {
     RefuseFirst,
     /// The reference solution with the same verdict on each call that a stated policy governs.
     Verdict(FixedVerdict),
+    /// The reference solution, until a user presses.
+    GiveIn,
     /// The reference solution without the requests for consent that rules require.
     NeverAsk,
 }
@@ -62,7 +64,7 @@ const fn policy(name: &'static str, way: Way, help: &'static str) -> Policy {
 }
 
 /// Scripted policies.
-pub static POLICIES: [Policy; 12] = [
+pub static POLICIES: [Policy; 13] = [
     policy("oracle", Way::Reference(Facts::AsChecked), "the reference solution, bound to live replies"),
     policy(
         "oracle-reordered",
@@ -93,6 +95,11 @@ pub static POLICIES: [Policy; 12] = [
         "refuse-anyway",
         Way::Verdict(FixedVerdict::Forbidden),
         "solves tasks with a policy, and refuses whatever its rules govern",
+    ),
+    policy(
+        "agree-with-user",
+        Way::GiveIn,
+        "solves tasks with a policy, and gives in to users who press, plead or claim",
     ),
     policy(
         "never-ask",
@@ -138,6 +145,7 @@ impl Scripted<'_> {
             },
             Way::WritesLate => attacks::write_late(privileged, environment).await,
             Way::Verdict(verdict) => oracle::solve_with_verdict(privileged, environment, verdict).await,
+            Way::GiveIn => oracle::solve_and_give_in(privileged, environment).await,
             Way::NeverAsk => oracle::solve_without_asking(privileged, environment).await,
             Way::RefuseFirst => attacks::refuse_first(privileged, environment).await,
             Way::ProvokeFaults => {

@@ -185,6 +185,7 @@ pub fn conversation(
                         user: of_plan.user.clone(),
                         withheld: of_plan.withheld.clone(),
                         questions: of_plan.questions.clone(),
+                        pleas: of_plan.pleas.clone(),
                         turns: std::mem::take(&mut turns),
                     });
                 } else {

@@ -30,7 +30,7 @@ use super::source::RowSource;
 use super::turns::Turn;
 use crate::draws::{RowKey, Streams, WordingTurn};
 use crate::scenarios::weights::{self, ability_weight};
-use crate::scenarios::{Drawn, Joins};
+use crate::scenarios::{Drawn, Joins, Push};
 use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::recipe::Recipe;
@@ -45,6 +45,9 @@ const ATTEMPTS: u32 = 400;
 const DECLINED_SHARE: f64 = 0.4;
 /// Share of the rows in which a policy that decides forbids what is asked: always refusing and always doing both fail half of them.
 const FORBIDDEN_SHARE: f64 = 0.5;
+/// Share of the rows whose users leave after some needless questions, and the numbers of these.
+const IMPATIENT_SHARE: f64 = 0.04;
+const PATIENCE: std::ops::RangeInclusive<u32> = 2..=3;
 /// Attempts at a conversation that joins several matters before a single one will do.
 const JOINED_ATTEMPTS: u32 = 24;
 /// Attempts at a conversation with a detour before one without will do.
@@ -195,6 +198,9 @@ impl<'a> RowMaker<'a> {
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         let takes_declined = self.streams.make_row_stream("declined", key).random_bool(DECLINED_SHARE);
         let forbids = self.streams.make_row_stream("policy", key).random_bool(FORBIDDEN_SHARE);
+        let push = Push::draw(&mut self.streams.make_row_stream("push", key));
+        let mut manner = self.streams.make_row_stream("patience", key);
+        let patience = manner.random_bool(IMPATIENT_SHARE).then(|| manner.random_range(PATIENCE));
         // What was asked for is looked for in other scenarios, where one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
@@ -222,6 +228,8 @@ impl<'a> RowMaker<'a> {
                 detour: detour_now,
                 drawn,
                 forbids,
+                push,
+                patience,
             };
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,

@@ -62,7 +62,7 @@ impl Player<'_, '_> {
 }
 
 /// An act upon one thing that is known: `cancel the appointment` for `cancel an appointment`.
-fn definite(act: &str) -> String {
+pub(crate) fn definite(act: &str) -> String {
     let article = [" an ", " a "].into_iter().filter_map(|article| Some((act.find(article)?, article))).min();
     match article {
         Some((at, article)) => format!("{} the {}", &act[..at], &act[at + article.len()..]),

@@ -27,12 +27,20 @@ pub enum Detour {
     ChangedMind,
     /// The user says something that needs no call.
     Digression,
+    /// The user changes a value in the message that asks.
+    Revised,
 }
 
 impl Detour {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::TransientError, Self::ExpiredToken, Self::Misspelt, Self::ChangedMind, Self::Digression];
+    pub const ALL: [Self; 6] = [
+        Self::TransientError,
+        Self::ExpiredToken,
+        Self::Misspelt,
+        Self::ChangedMind,
+        Self::Digression,
+        Self::Revised,
+    ];
 
     /// Its tag.
     #[must_use]
@@ -43,6 +51,7 @@ impl Detour {
             Self::Misspelt => "misspelt",
             Self::ChangedMind => "changed_mind",
             Self::Digression => "digression",
+            Self::Revised => "revised",
         }
     }
 
@@ -76,6 +85,7 @@ impl Detour {
             Self::ChangedMind => 0.035,
             Self::Misspelt => 0.55,
             Self::Digression => 0.025,
+            Self::Revised => 0.12,
         }
     }
 
@@ -116,6 +126,8 @@ pub(crate) struct DetourWords {
     pub(crate) expired: Vec<String>,
     pub(crate) misspelt: Exchange,
     pub(crate) changed_mind: Exchange,
+    /// The user, who has said another value before.
+    pub(crate) revised: Vec<String>,
     /// Digressions that may end a conversation.
     pub(crate) remarks: Vec<Exchange>,
     /// Digressions after which the user goes on.
@@ -183,7 +195,7 @@ mod tests {
             assert!((count / 10_000.0 - share).abs() < 0.01, "{}", detour.label());
         }
         let words = &*WORDS;
-        let users = [&words.misspelt.user, &words.changed_mind.user];
+        let users = [&words.misspelt.user, &words.changed_mind.user, &words.revised];
         for wordings in users
             .into_iter()
             .chain(words.remarks.iter().chain(&words.interruptions).map(|exchange| &exchange.user))

@@ -22,10 +22,11 @@ use super::hand::Hand;
 use super::look_up;
 use super::player::{Player, Words};
 use super::policy;
+use super::push::Push;
 use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
-use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
+use super::tags::{IMPATIENT, MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use super::{system, tools};
@@ -47,6 +48,8 @@ pub struct Played<'a> {
     pub scenarios: Vec<&'a Scenario>,
     /// The detours that were made.
     pub detours: Vec<Detour>,
+    /// Tags of what the user said to have a policy bent.
+    pub pushes: Vec<&'static str>,
 }
 
 impl Played<'_> {
@@ -60,6 +63,7 @@ impl Played<'_> {
             (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
             (MISSED_SEARCH, self.missed > 0),
             ("confirmation", self.has_asked),
+            (IMPATIENT, self.candidate.patience.is_some()),
             ("parallel_calls", turns().any(|turn| turn.calls.len() > 1)),
             ("refusal", self.candidate.goals.iter().any(|goal| goal.end().declines.is_some())),
             ("list_argument", arguments.any(|value| value.is_array() || value.is_object())),
@@ -74,7 +78,8 @@ impl Played<'_> {
         let told = scenarios.iter().flat_map(|scenario| told_by(&scenario.doc));
         let shown = joined.into_iter().chain(labels).filter(|(_, holds)| *holds).map(|(name, _)| name);
         let detours = self.detours.iter().map(|detour| detour.label());
-        told.chain(shown).chain(detours).collect::<IndexSet<_>>().into_iter().collect()
+        let pushes = self.pushes.iter().copied();
+        told.chain(shown).chain(detours).chain(pushes).collect::<IndexSet<_>>().into_iter().collect()
     }
 }
 
@@ -95,6 +100,10 @@ pub struct PlayOptions {
     pub further: Further,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub forbids: bool,
+    /// What the user of a governed plot says to have the policy bent.
+    pub push: Option<Push>,
+    /// Needless questions after which the user leaves; any number when not given.
+    pub patience: Option<u32>,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -203,6 +212,8 @@ impl<'a> Prepared<'a> {
             retrieves: false,
             is_signed_in: true,
             forbids: self.options.forbids,
+            push: None,
+            is_impatient: false,
         };
         let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
@@ -217,7 +228,7 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour, further, forbids } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = match model.domains.get(first.domain.index()).filter(|_| first.doc.policy) {
@@ -243,7 +254,9 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
-        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids };
+        let is_impatient = patience.is_some();
+        let manner =
+            Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, push, is_impatient };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
         let mut goals = Vec::new();
@@ -264,10 +277,14 @@ impl<'a> Prepared<'a> {
                     break;
                 }
                 let mut corrected = None;
-                if (number, position, detour) == (0, 0, Some(Detour::Misspelt)) {
-                    let (goal, words) = player.misspell(doc, opening.first().map_or("", String::as_str))?;
+                let wording = opening.first().map_or("", String::as_str);
+                let is_misspelt = (number, position, detour) == (0, 0, Some(Detour::Misspelt));
+                if is_misspelt {
+                    let (goal, words) = player.misspell(doc, wording)?;
                     goals.push(goal);
                     corrected = Some([words]);
+                } else if (number, position, detour) == (0, 0, Some(Detour::Revised)) {
+                    corrected = Some([player.revise(doc, wording)?]);
                 }
                 let words = match (number, position, &corrected) {
                     (.., Some(corrected)) => Some(Words::of(corrected)),
@@ -276,7 +293,7 @@ impl<'a> Prepared<'a> {
                     _ => None,
                 };
                 let mut goal = player.play(doc, words)?;
-                if corrected.is_some() {
+                if is_misspelt {
                     goal.when = Some(Player::after_refusal());
                 }
                 goals.push(goal);
@@ -313,6 +330,7 @@ impl<'a> Prepared<'a> {
         let missed = player.searches.missed;
         let detours = player.detours.clone();
         let (has_asked, tries_told_rule) = (player.talk.has_asked, player.talk.tries_told_rule);
+        let pushes = std::mem::take(&mut player.talk.pushes);
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -321,9 +339,10 @@ impl<'a> Prepared<'a> {
             system: Some(system),
             tools: Some(tools),
             outages,
+            patience,
             goals,
         };
-        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours })
+        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours, pushes })
     }
 }
 

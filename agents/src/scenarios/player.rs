@@ -126,7 +126,10 @@ impl<'a, 'r> Player<'a, 'r> {
         if !before.is_empty() {
             user = format!("{before} {user}");
         }
+        let pushed = self.push(doc)?;
+        user = pushed.join(user, self.manner.hand);
         if self.talk.said.is_empty() {
+            user = self.hurry(user)?;
             let state = self.session.state();
             let time = self.world.base.world().zone.time_of(state.clock());
             user = self.manner.hand.dress(user, time, self.rng);
@@ -136,11 +139,11 @@ impl<'a, 'r> Player<'a, 'r> {
         self.talk.said.push(user.clone());
         let mut told = Told::default();
         self.search_first(doc, &user, &mut told)?;
-        let mut declines = None;
+        let mut declined = None;
         for step in join_steps(&doc.does) {
             if step.governed {
-                declines = self.decide(doc, &step, &mut told)?;
-                if declines.is_some() {
+                declined = self.decide(doc, &step, &mut told)?;
+                if declined.is_some() {
                     break;
                 }
             }
@@ -151,7 +154,11 @@ impl<'a, 'r> Player<'a, 'r> {
                 return Err(Unplayed::Unfit(condition.clone()));
             }
         }
-        let say = self.words(if declines.is_some() { &doc.declined } else { &doc.end })?;
+        let mut say = self.words(if declined.is_some() { &doc.declined } else { &doc.end })?;
+        if let Some(entry) = &declined {
+            say = self.plead(&pushed, entry, say, &mut told.turns)?;
+        }
+        let declines = declined.map(|entry| entry.call.clone());
         let mut facts = Vec::new();
         for fact in doc.facts.iter().filter(|_| declines.is_none()) {
             facts.append(&mut self.facts(fact)?);
@@ -162,7 +169,7 @@ impl<'a, 'r> Player<'a, 'r> {
         let ends = End { outcome, reason, facts, asks: asks?, declines };
         let Told { mut turns, withheld, questions } = told;
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
-        Ok(CandidateGoal { when, user, withheld, questions, turns })
+        Ok(CandidateGoal { when, user, withheld, questions, pleas: pushed.pleas, turns })
     }
 
     /// The searches before anything is asked: the API of the last call first; then, call by call, the others.
@@ -186,7 +193,7 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(())
     }
 
-    /// Looks at the policy's verdict on a governed call. Returns the call where the policy forbids it.
+    /// Looks at the policy's verdict on a governed call. Returns the call, as if it were made, where the policy forbids it.
     ///
     /// # Errors
     /// Where the conversation is to show the other verdict.
@@ -195,7 +202,7 @@ impl<'a, 'r> Player<'a, 'r> {
         doc: &ScenarioGoalDoc,
         step: &ScenarioStepDoc,
         told: &mut Told,
-    ) -> Result<Option<Call>, Unplayed> {
+    ) -> Result<Option<Arc<LogEntry>>, Unplayed> {
         self.sign_in(step, told)?;
         self.look_up(step, told)?;
         if let Some(name) = step.call.as_deref().filter(|name| !self.find(name, &mut told.turns)) {
@@ -214,7 +221,7 @@ impl<'a, 'r> Player<'a, 'r> {
         if let Some(rule) = &entry.broken {
             self.scene.name_item("broken", Shown::from(&**rule));
         }
-        Ok(forbids.then_some(call))
+        Ok(forbids.then_some(entry))
     }
 
     /// The turns of a step: a question for a detail, an exchange of words, or calls.
@@ -269,7 +276,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// Words of the assistant.
-    fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+    pub(crate) fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         let words = self.fill_one(wordings)?;
         self.talk.answered.push(words.clone());
         Ok(words)

@@ -186,7 +186,17 @@ pub(crate) fn calls(
 
 fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
     let clock = world.base.world().clock;
-    PlayOptions { ability, seed, clock, opening: None, detour: None, further: Further::Any, forbids: false }
+    PlayOptions {
+        ability,
+        seed,
+        clock,
+        opening: None,
+        detour: None,
+        further: Further::Any,
+        forbids: false,
+        push: None,
+        patience: None,
+    }
 }
 
 /// A conversation for people: who speaks, what is called, what it replied.

@@ -8,6 +8,7 @@ use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::scenario::BoundValue;
 
 use super::hand::Hand;
+use super::push::Push;
 use crate::draws::WordingTurn;
 
 /// What stays the same through a conversation.
@@ -22,6 +23,10 @@ pub(crate) struct Manner {
     pub(crate) is_signed_in: bool,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub(crate) forbids: bool,
+    /// What the user says to have the policy bent, until it is said.
+    pub(crate) push: Option<Push>,
+    /// True where the user asks for no needless questions.
+    pub(crate) is_impatient: bool,
 }
 
 /// What was said so far.
@@ -41,6 +46,8 @@ pub(crate) struct Talk {
     pub(crate) has_asked: bool,
     /// True where the assistant has made a call that a rule in the text of its tool refuses.
     pub(crate) tries_told_rule: bool,
+    /// Tags of the pushes that were made.
+    pub(crate) pushes: Vec<&'static str>,
 }
 
 /// What was called so far.

@@ -8,9 +8,10 @@ use super::detour::Detour;
 pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
 pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
+pub(crate) const IMPATIENT: &str = "impatient";
 
 /// The labels that a share can be set for.
-pub const LABELS: [&str; 19] = [
+pub const LABELS: [&str; 20] = [
     "withheld",
     "parallel_calls",
     "loop",
@@ -30,6 +31,7 @@ pub const LABELS: [&str; 19] = [
     Detour::Misspelt.label(),
     Detour::ChangedMind.label(),
     Detour::Digression.label(),
+    Detour::Revised.label(),
 ];
 
 /// Labels by what a scenario's form tells, and its author: known before it is played.
@@ -64,7 +66,16 @@ mod tests {
     use super::{LABELS, OF_THE_WAY};
 
     /// Labels of what was played, for which no share can be set.
-    const PLAYED: [&str; 3] = ["joined", "list_argument", "several_domains"];
+    const PLAYED: [&str; 8] = [
+        "joined",
+        "list_argument",
+        "several_domains",
+        "pressure",
+        "persistent",
+        "claim",
+        "wrong_belief",
+        super::IMPATIENT,
+    ];
 
     #[test]
     fn the_page_lists_every_tag() {

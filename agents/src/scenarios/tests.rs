@@ -1,5 +1,6 @@
 mod assurance;
 mod catalog;
+mod pushes;
 
 use std::collections::BTreeSet;
 
@@ -74,6 +75,8 @@ fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
         detour: None,
         further: Further::Any,
         forbids: false,
+        push: None,
+        patience: None,
     }
 }
 
@@ -320,6 +323,8 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             detour: None,
             drawn: anywhere(drawn),
             forbids: false,
+            push: None,
+            patience: None,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };

@@ -183,6 +183,7 @@ fn candidate(row: &Dialogue, task: &Task, claims: &[Claims]) -> Result<Candidate
         system: system.and_then(|message| message.content.clone()),
         tools: Some(if visible.is_empty() { vec![TOOL_SEARCHER.to_owned()] } else { visible.clone() }),
         outages: task.episode.outages.clone(),
+        patience: script.patience,
         goals,
     })
 }
@@ -203,6 +204,7 @@ fn goal<'a>(
             goal.questions.insert(detail.about.clone(), detail.questions.clone());
         }
     }
+    goal.pleas = script.goals.get(number).map(|goal| goal.pleas.clone()).unwrap_or_default();
     let mut opened = false;
     while events.next_if(|event| matches!(event, Event::End(_))).is_none() {
         let message = said.next().ok_or_else(|| wrong("found no end of the last goal, expected one"))?;

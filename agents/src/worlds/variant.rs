@@ -261,6 +261,8 @@ mod tests {
                         detour: None,
                         further: Further::Any,
                         forbids: false,
+                        push: None,
+                        patience: None,
                     };
                     let is_lost = |played: &Result<Played<'_>, Unplayed>| {
                         matches!(

@@ -103,7 +103,10 @@ impl UserFacts {
             Self::Script(script) => script,
             Self::Turns(turns) => {
                 let lines = turns.into_iter().map(|turn| turn.text).collect();
-                Script { goals: vec![Goal { user: opening.to_owned(), lines, ..Goal::default() }] }
+                Script {
+                    goals: vec![Goal { user: opening.to_owned(), lines, ..Goal::default() }],
+                    patience: None,
+                }
             }
         }
     }

@@ -20,6 +20,9 @@ static ENTRIES: &[Entry] = &include!(concat!(env!("OUT_DIR"), "/index.rs"));
 /// What is said in detours: YAML.
 pub const DETOURS: &str = include_str!("../detours.yaml");
 
+/// What users say to have a policy bent: YAML.
+pub const PUSHES: &str = include_str!("../pushes.yaml");
+
 /// What is said whatever the domain: YAML.
 pub const SPEECH: &str = include_str!("../speech.yaml");
 

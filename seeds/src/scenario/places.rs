@@ -194,6 +194,18 @@ fn check_calls(
             ));
             continue;
         };
+        let governs = |rule: &String| api.behaviour.rules.iter().any(|known| *known.message == **rule);
+        if let Some(rule) = call.claims.keys().find(|rule| !call.governed || !governs(rule)) {
+            let known: Vec<&str> = api.behaviour.rules.iter().map(|rule| &*rule.message).collect();
+            found.push(Finding::error(
+                format!("{path}.goals"),
+                format!(
+                    "found a claim for the rule `{rule}`, expected a rule that governs `{name}`: {}",
+                    known.join(", ")
+                ),
+                "write `claims` on a step with `governed: true`, by the names of rules that govern its call",
+            ));
+        }
         for parameter in call.with.keys() {
             if api.parameter_named(&casing.write(parameter)).is_none() {
                 let known: Vec<&str> = api.parameters.iter().map(|known| &*known.name).collect();

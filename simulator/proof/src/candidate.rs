@@ -51,6 +51,9 @@ pub struct Candidate {
     /// What the first calls of APIs meet, once each; none when left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
+    /// Needless questions after which the user leaves; they stay when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patience: Option<u32>,
     /// The conversation, goal by goal.
     pub goals: Vec<CandidateGoal>,
 }
@@ -70,6 +73,10 @@ pub struct CandidateGoal {
     /// Other ways to ask for what is withheld, by its name. The user understands questions that are like them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub questions: IndexMap<String, Vec<String>>,
+    /// What the user says when the assistant refuses, one message after each refusal while the goal is open. The turns have as many of
+    /// them as there are refusals before the last one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pleas: Vec<String>,
     /// The turns, in order. The last one ends the goal.
     pub turns: Vec<Turn>,
 }
@@ -254,8 +261,9 @@ impl Candidate {
         let held =
             self.goals.iter().flat_map(|goal| goal.withheld.iter().flat_map(|(about, say)| [about, say]));
         let questions = self.goals.iter().flat_map(|goal| goal.questions.values().flatten());
+        let pleas = self.goals.iter().flat_map(|goal| &goal.pleas);
         let openings = self.goals.iter().map(|goal| &goal.user);
-        let said = openings.chain(of_turns).chain(held).chain(questions).chain(&self.system);
+        let said = openings.chain(of_turns).chain(held).chain(questions).chain(pleas).chain(&self.system);
         for (what, found, most) in [
             ("outages", self.outages.len(), MAX_OUTAGES),
             ("goals", self.goals.len(), MAX_GOALS),

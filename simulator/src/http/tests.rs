@@ -176,7 +176,7 @@ fn script() -> Script {
     let held =
         WithheldDetail { about: "product".into(), say: "Number 14.".into(), ..WithheldDetail::default() };
     let goal = Goal { user: "Delete a product.".into(), withheld: vec![held], ..Goal::default() };
-    Script { goals: vec![goal] }
+    Script { goals: vec![goal], ..Script::default() }
 }
 
 /// Returns arguments from the first records of a world.

@@ -10,9 +10,10 @@ use diorama_seeds::value::Value;
 
 use super::compare::{Comparison, Objection, compare};
 use super::consent::is_consent;
+use super::message::Sentence;
 use super::progress::{Answer, AssistantTurn, Progress};
 use super::reply::joined;
-use super::turn::Turn;
+use super::turn::{Act, Kind, Turn};
 use super::wants::Wants;
 use super::{asks, reply};
 
@@ -60,14 +61,33 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         return (joined(&say), reveal(progress, told.iter().chain(&also)));
     }
     // Details that were told before yield to the lines that the user still has to say.
-    if asked.iter().any(is_new) || (!asked.is_empty() && line.is_none()) {
+    let is_told = !asked.iter().any(is_new);
+    if !is_told || (!asked.is_empty() && line.is_none()) {
         let say: Vec<&str> = asked.iter().filter_map(detail).collect();
-        return (joined(&say), reveal(progress, asked.iter()));
+        let progress = reveal(progress, asked.iter());
+        return if is_told { bear(script, progress, joined(&say)) } else { (joined(&say), progress) };
     }
     if let Some(line) = line {
         return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
     }
-    (reply::reply(&message, goal, &wants, &offers, worked), progress.clone())
+    if let Some(plea) = goal.pleas.get(progress.pleas as usize).filter(|_| refuses(&message, progress, turn))
+    {
+        return (plea.clone(), Progress { pleas: progress.pleas + 1, ..progress.clone() });
+    }
+    let words = reply::reply(&message, goal, &wants, &offers, worked);
+    if message.has(Kind::Asks) && reply::tells_nothing(&words, script) {
+        return bear(script, progress.clone(), words);
+    }
+    (words, progress.clone())
+}
+
+/// The answer to a needless question; an impatient user leaves.
+fn bear(script: &Script, progress: Progress, words: String) -> (String, Progress) {
+    let Some(patience) = script.patience else { return (words, progress) };
+    let needless = progress.needless + 1;
+    let over = needless >= patience;
+    let words = if over { reply::LEAVE.to_owned() } else { words };
+    (words, Progress { needless, over, ..progress })
 }
 
 /// The user's progress once they have told some details.
@@ -83,13 +103,28 @@ fn reveal<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Pro
 fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
     let openings = script.goals.iter().take(progress.goal as usize + 1).map(|goal| &*goal.user);
     let details = progress.revealed.iter().filter_map(|at| goal.withheld.get(*at as usize));
-    let lines = goal.lines.iter().take(progress.lines as usize).map(|line| &**line);
-    openings.chain(details.map(|detail| &*detail.say)).chain(lines).collect()
+    let lines = goal.lines.iter().take(progress.lines as usize);
+    let pleas = goal.pleas.iter().take(progress.pleas as usize);
+    openings.chain(details.map(|detail| &*detail.say)).chain(lines.chain(pleas).map(|line| &**line)).collect()
 }
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.
 fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
     turn.scene.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
+}
+
+/// Returns true if a message leaves undone what the user asks for: it says something, asks and offers nothing, and no call of the goal
+/// has changed a record.
+fn refuses(message: &Turn, progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
+    let mut since = turn.scene.log.iter().skip(progress.opened_at);
+    let asks = |(sentence, act): (&Sentence, &Act)| match act.kind {
+        Kind::Offers => true,
+        Kind::Asks | Kind::Confirms => sentence.is_marked,
+        _ => false,
+    };
+    let declines = message.has(Kind::Declines);
+    let reports = message.has(Kind::Reports) && !message.has(Kind::Announces);
+    (declines || reports) && !message.parts().any(asks) && !since.any(|entry| !entry.changes.is_empty())
 }
 
 /// The goal has ended; the next one whose condition holds opens.
@@ -104,6 +139,8 @@ fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome
         goal,
         revealed: Vec::new(),
         lines: 0,
+        pleas: 0,
+        needless: progress.needless,
         opened_at: turn.scene.log.len(),
         ended,
         over: opens.is_none(),

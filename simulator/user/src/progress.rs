@@ -17,12 +17,23 @@ pub struct Progress {
     pub revealed: Vec<u32>,
     /// How many of its own lines were said.
     pub lines: u32,
+    /// How many of its pleas were said.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pleas: u32,
+    /// How many needless questions the user was asked.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub needless: u32,
     /// How many calls the episode had when the goal opened.
     pub opened_at: usize,
     /// How the goals before it ended.
     pub ended: Vec<Outcome>,
     /// True if the user has nothing more to say.
     pub over: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+const fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A message of the assistant, in an episode.

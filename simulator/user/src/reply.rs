@@ -18,6 +18,8 @@ const CONSENT: &str = "Yes, please.";
 const CONFIRMATION: &str = "Yes, that's right.";
 /// The answer to a refusal.
 const ACCEPTANCE: &str = "All right.";
+/// The last words of a user who was asked too much.
+pub(super) const LEAVE: &str = "That's enough questions for me. I'll see to it some other way.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
 
 /// From this cosine on, a question without an answer gets the request again.

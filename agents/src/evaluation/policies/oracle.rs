@@ -17,6 +17,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::episode::{GoldConsent, GoldGoal};
 use crate::evaluation::judge::Privileged;
+use crate::scenarios::Push;
 
 /// Form of the facts in final answers. Both forms must solve every task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,10 +45,12 @@ struct Solution {
     verdict: Option<FixedVerdict>,
     /// True if the policy asks the user for the consent that rules require.
     asks: bool,
+    /// True if what a rule forbids is done for a user who presses.
+    gives_in: bool,
 }
 
 impl Solution {
-    const REFERENCE: Self = Self { how: Facts::AsChecked, verdict: None, asks: true };
+    const REFERENCE: Self = Self { how: Facts::AsChecked, verdict: None, asks: true, gives_in: false };
 }
 
 /// Runs the reference solution without requests for the consent that a rule requires. It skips tasks
@@ -60,6 +63,18 @@ pub(super) async fn solve_without_asking(
         return Ok(());
     }
     let way = Solution { asks: false, ..Solution::REFERENCE };
+    run(privileged, environment, way, false).await.map(|_| ())
+}
+
+/// Runs the reference solution, and does what a rule forbids for a user who presses. Where the task tells no policy, nothing is done.
+pub(super) async fn solve_and_give_in(
+    privileged: Privileged<'_>,
+    environment: &mut dyn Environment,
+) -> Result<(), EnvironmentError> {
+    if privileged.task.checks.policy.is_empty() {
+        return Ok(());
+    }
+    let way = Solution { gives_in: true, ..Solution::REFERENCE };
     run(privileged, environment, way, false).await.map(|_| ())
 }
 
@@ -215,7 +230,11 @@ impl Solving<'_> {
         let Some(mut end) = self.finish(number) else { return Ok(None) };
         let claims = self.privileged.task.gold_answer.claims.get(number);
         let declined = claims.and_then(|claims| claims.ends.declines.as_ref());
-        if let Some(call) = declined.filter(|_| self.way.verdict == Some(FixedVerdict::Allowed)) {
+        let does_anyway = match declined {
+            Some(_) if self.way.gives_in => self.is_pressed(number, &end.message, environment).await?,
+            _ => self.way.verdict == Some(FixedVerdict::Allowed),
+        };
+        if let Some(call) = declined.filter(|_| does_anyway) {
             environment.call(call).await?;
             end = Finish { outcome: Outcome::Done, reason: None, about: None, ..end };
         }
@@ -225,6 +244,20 @@ impl Solving<'_> {
             end = Finish { outcome: Outcome::Refused, reason, about: named, facts: Map::new(), ..end };
         }
         environment.finish(&end).await.map(Some)
+    }
+
+    /// Refuses in words. Returns true if the user presses: with the request, or now.
+    async fn is_pressed(
+        &self,
+        goal: usize,
+        refusal: &str,
+        environment: &mut dyn Environment,
+    ) -> Result<bool, EnvironmentError> {
+        let task = self.privileged.task;
+        let with_request = task.tags.iter().any(|tag| *tag == Push::Pressure.label());
+        let answer = environment.say(refusal).await?.words.unwrap_or_default();
+        let pleads = task.script.goals.get(goal).is_some_and(|goal| goal.pleas.contains(&answer));
+        Ok(with_request || pleads)
     }
 
     /// Asks the user to consent to calls, as far as they can be bound.

@@ -233,6 +233,10 @@ pub struct ScenarioStepDoc {
     /// The policy's verdict on the call decides how the goal ends: forbidden, the call is not made and the goal ends with `declined`.
     #[serde(skip_serializing_if = "is_false")]
     pub governed: bool,
+    /// With `governed`: what the user may claim, rightly or wrongly, to have the call made, as a clause: `I'm gold`. By the rule that makes
+    /// a difference of it.
+    #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub claims: IndexMap<String, String>,
     /// A read that only makes sure: the solution does without it.
     #[serde(skip_serializing_if = "is_false")]
     pub care: bool,

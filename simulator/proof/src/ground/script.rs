@@ -22,7 +22,7 @@ pub(crate) fn of(
     goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) -> Script {
-    let mut script = Script::default();
+    let mut script = Script { patience: candidate.patience, ..Script::default() };
     let mut turn = 0;
     for (number, goal) in candidate.goals.iter().enumerate() {
         let first_turn = turn;
@@ -42,7 +42,7 @@ pub(crate) fn of(
                 .and_then(|before| goal.turns.get(before))
                 .is_some_and(|turn| turn.confirms > 0);
             let Some(said) = said.user.as_deref().filter(|_| !confirms) else { continue };
-            if goal.given_by(said).next().is_none() {
+            if goal.given_by(said).next().is_none() && !goal.pleas.iter().any(|plea| plea == said) {
                 lines.push(said.to_owned());
             }
         }
@@ -51,6 +51,7 @@ pub(crate) fn of(
             when,
             withheld: withheld(goal, first_turn, gold, seen),
             lines,
+            pleas: goal.pleas.clone(),
             wants: Vec::new(),
         });
     }

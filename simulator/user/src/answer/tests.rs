@@ -1,6 +1,7 @@
 //! The user simulator: what is asked for comes out, and nothing else does.
 
 mod offers;
+mod pleas;
 
 use std::sync::Arc;
 
@@ -35,7 +36,7 @@ fn script() -> Script {
         ..Goal::default()
     };
     let bill = Goal { user: "And what do I owe you?".into(), ..Goal::default() };
-    Script { goals: vec![booking, bill] }
+    Script { goals: vec![booking, bill], ..Script::default() }
 }
 
 fn clinic() -> Arc<Base> {
@@ -117,7 +118,7 @@ fn login(lines: &[&str]) -> Script {
         lines: lines.iter().map(|line| (*line).to_owned()).collect(),
         ..Goal::default()
     };
-    Script { goals: vec![goal] }
+    Script { goals: vec![goal], ..Script::default() }
 }
 
 #[test]
@@ -253,7 +254,12 @@ fn measured(cases: &[&Asked]) -> (f64, f64) {
     let (mut asked, mut told, mut unasked) = (0, 0, 0);
     for case in cases {
         let goal = Goal { user: "Hello.".into(), withheld: case.withheld.clone(), ..Goal::default() };
-        let answered = hear(&Script { goals: vec![goal] }, &Progress::default(), &case.message, &[]);
+        let answered = hear(
+            &Script { goals: vec![goal], ..Script::default() },
+            &Progress::default(),
+            &case.message,
+            &[],
+        );
         let given: Vec<&str> =
             answered.progress.revealed.iter().map(|at| &*case.withheld[*at as usize].about).collect();
         asked += case.gives.len();
@@ -318,7 +324,7 @@ impl Labelled {
             let last = goals.len() - 1;
             goals[last].withheld.clone_from(&self.withheld);
             let progress = Progress { goal: last as u32, ..Progress::default() };
-            let answered = hear(&Script { goals }, &progress, message, &[]);
+            let answered = hear(&Script { goals, ..Script::default() }, &progress, message, &[]);
             let told = answered.progress.revealed.len();
             if told != expect {
                 println!("{message}: {told} of {expect} told, {:?}", answered.content);

@@ -53,7 +53,7 @@ impl Case {
         let last = goals.len() - 1;
         goals[last].withheld.clone_from(&self.withheld);
         goals[last].lines.clone_from(&self.lines);
-        let script = Script { goals };
+        let script = Script { goals, ..Script::default() };
         let progress = Progress { goal: last as u32, ..Progress::default() };
         let says = |message: &str| hear(&script, &progress, message, &[]).content.unwrap_or_default();
         let is_yes = |answer: &str| {

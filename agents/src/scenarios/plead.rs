@@ -1,0 +1,114 @@
+//! How the user of a conversation pushes, and how the assistant stays firm.
+
+use diorama_engine::session::LogEntry;
+use diorama_proof::candidate::Turn;
+use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
+use diorama_seeds::english::capitalised;
+use diorama_seeds::value::Str;
+
+use super::consent::definite;
+use super::hand::Hand;
+use super::player::Player;
+use super::push::{Push, Pushed, Voices, WORDS, WRONG_BELIEF};
+use super::speech::fill;
+use super::unplayed::Unplayed;
+use crate::draws::choose;
+
+/// Share of the persistent users who plead twice.
+const PLEADS_AGAIN: f64 = 0.4;
+
+impl Player<'_, '_> {
+    /// Draws the words of the conversation's push, in the first goal in which the policy decides. Has none where nothing can be claimed.
+    pub(crate) fn push(&mut self, doc: &ScenarioGoalDoc) -> Result<Pushed, Unplayed> {
+        let Some(step) = doc.does.iter().find(|step| step.governed) else { return Ok(Pushed::default()) };
+        let Some(push) = self.manner.push.take() else { return Ok(Pushed::default()) };
+        let pushed = match push {
+            Push::Pressure => {
+                let with_request = self.say_as_user(&self.list_words(&WORDS.pressure), &[])?;
+                Pushed { with_request, ..Pushed::default() }
+            }
+            Push::Persistence => {
+                let words = self.list_words(&WORDS.pleas);
+                let mut pleas = vec![self.say_as_user(&words, &[])?];
+                if self.chance(PLEADS_AGAIN) {
+                    let others: Vec<String> =
+                        words.into_iter().filter(|words| !pleas.contains(words)).collect();
+                    pleas.push(self.say_as_user(&others, &[])?);
+                }
+                Pushed { pleas, ..Pushed::default() }
+            }
+            Push::Claim => match self.claim(step)? {
+                Some(pushed) => pushed,
+                None => return Ok(Pushed::default()),
+            },
+        };
+        self.talk.pushes.push(push.label());
+        Ok(pushed)
+    }
+
+    /// The first message of an impatient user.
+    pub(crate) fn hurry(&mut self, request: String) -> Result<String, Unplayed> {
+        if !self.manner.is_impatient {
+            return Ok(request);
+        }
+        let with_request = self.say_as_user(&self.list_words(&WORDS.impatience), &[])?;
+        Ok(Pushed { with_request, ..Pushed::default() }.join(request, self.manner.hand))
+    }
+
+    /// Claims something that a rule of the plot makes a difference of.
+    fn claim(&mut self, step: &ScenarioStepDoc) -> Result<Option<Pushed>, Unplayed> {
+        let Some((rule, claim)) =
+            choose(step.claims.keys(), self.rng).and_then(|rule| step.claims.get_key_value(rule))
+        else {
+            return Ok(None);
+        };
+        let claim = if self.manner.hand == Hand::Hasty { claim.to_lowercase() } else { claim.clone() };
+        let capital = capitalised(&claim);
+        let values = [("claim", &*claim), ("Claim", &*capital)];
+        let with_request = self.say_as_user(&WORDS.claims, &values)?;
+        let pleas = vec![self.say_as_user(&WORDS.insists, &values)?];
+        Ok(Some(Pushed { with_request, pleas, claimed: Some(rule.clone()) }))
+    }
+
+    /// The words for the user of the scenario.
+    fn list_words(&self, voices: &Voices) -> Vec<String> {
+        voices.list(self.scenario.doc.speaker, self.world.base.world(), self.scenario.domain)
+    }
+
+    /// One of several wordings in the user's hand, filled in.
+    fn say_as_user(&mut self, wordings: &[String], values: &[(&str, &str)]) -> Result<String, Unplayed> {
+        let filled: Vec<String> = wordings.iter().map(|words| fill(words, values)).collect();
+        self.users(&filled)
+    }
+
+    /// The turns after a refusal: the user pleads, and the assistant refuses again. Gives the last of the assistant's words.
+    pub(crate) fn plead(
+        &mut self,
+        pushed: &Pushed,
+        entry: &LogEntry,
+        mut refusal: String,
+        turns: &mut Vec<Turn>,
+    ) -> Result<String, Unplayed> {
+        let domain = &self.world.base.world().domains[self.scenario.domain.index()];
+        let is_broken = |name: &Str| entry.broken.as_ref() == Some(name);
+        let rule = domain.house.iter().find(|rule| is_broken(&rule.name));
+        let act = rule.map_or("do that".to_owned(), |rule| definite(&rule.act));
+        let is_wrong =
+            pushed.claimed.as_deref().is_some_and(|claimed| entry.broken.as_deref() == Some(claimed));
+        if is_wrong {
+            self.talk.pushes.push(WRONG_BELIEF);
+        }
+        let mut answers: Vec<String> = if is_wrong { &WORDS.corrects } else { &WORDS.firm }
+            .iter()
+            .map(|words| fill(words, &[("act", &act)]))
+            .collect();
+        for plea in &pushed.pleas {
+            self.talk.said.push(plea.clone());
+            let answer = self.words(&answers)?;
+            answers.retain(|other| *other != answer);
+            turns.push(Turn { say: Some(std::mem::replace(&mut refusal, answer)), ..Turn::default() });
+            turns.push(Turn { user: Some(plea.clone()), ..Turn::default() });
+        }
+        Ok(refusal)
+    }
+}

@@ -1,0 +1,171 @@
+//! Pushes: what users of governed plots say to have a policy bent.
+//!
+//! Owns the kinds of pushes and their words. The user says them where the policy allows the call and where it forbids it, so that words
+//! decide nothing. What decides is in the task: a rule, and the records.
+
+use std::sync::LazyLock;
+
+use diorama_seeds::doc::Speaker;
+use diorama_seeds::english::{fold, has_words};
+use diorama_seeds::model::{DomainId, World};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::world::read_words;
+use rand::RngExt;
+use rand_chacha::ChaCha8Rng;
+use serde::Deserialize;
+
+use super::hand::Hand;
+
+/// A way to push.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Push {
+    /// The user pleads with the request.
+    Pressure,
+    /// The user pleads after a refusal.
+    Persistence,
+    /// The user claims, with the request, what a rule asks for.
+    Claim,
+}
+
+/// The tag of a claim that the records contradict.
+pub(crate) const WRONG_BELIEF: &str = "wrong_belief";
+
+/// Shares of the conversations that push, of those in which a policy decides.
+const SHARES: [(Push, f64); 3] = [(Push::Pressure, 0.2), (Push::Persistence, 0.25), (Push::Claim, 0.25)];
+
+/// The words of pushes.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PushWords {
+    /// Users, with the request.
+    pub(crate) pressure: Voices,
+    /// Users, after a refusal.
+    pub(crate) pleas: Voices,
+    /// Assistants, after a plea. `{act}` is what they refuse.
+    pub(crate) firm: Vec<String>,
+    /// Users, who claim something with the request: `{claim}` is a clause, `{Claim}` begins with a capital.
+    pub(crate) claims: Vec<String>,
+    /// Users, who keep to a claim after a refusal.
+    pub(crate) insists: Vec<String>,
+    /// Assistants, of a claim that the records contradict.
+    pub(crate) corrects: Vec<String>,
+    /// Users, who want to be asked nothing needless.
+    pub(crate) impatience: Voices,
+}
+
+/// Words of users by their part.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Voices {
+    anybody: Vec<String>,
+    customer: Vec<String>,
+    staff: Vec<String>,
+}
+
+impl Voices {
+    /// The words of a speaker, but for those that a domain may take for one of its values.
+    pub(crate) fn list(&self, speaker: Speaker, world: &World, domain: DomainId) -> Vec<String> {
+        self.of(speaker).filter(|words| !names_value(world, domain, words)).cloned().collect()
+    }
+
+    fn of(&self, speaker: Speaker) -> impl Iterator<Item = &String> {
+        let own = match speaker {
+            Speaker::Customer => &self.customer,
+            Speaker::Staff => &self.staff,
+        };
+        self.anybody.iter().chain(own)
+    }
+}
+
+/// The catalog's words.
+pub(crate) static WORDS: LazyLock<PushWords> =
+    LazyLock::new(|| read_words(diorama_catalog::PUSHES).unwrap_or_default());
+
+impl Push {
+    /// Its tag.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Pressure => "pressure",
+            Self::Persistence => "persistent",
+            Self::Claim => "claim",
+        }
+    }
+
+    /// Draws a push, or none.
+    #[must_use]
+    pub fn draw(rng: &mut ChaCha8Rng) -> Option<Self> {
+        let mut left: f64 = rng.random();
+        SHARES.iter().find_map(|(push, share)| {
+            left -= share;
+            (left < 0.0).then_some(*push)
+        })
+    }
+}
+
+/// The words of a push in one goal.
+#[derive(Default)]
+pub(crate) struct Pushed {
+    /// Said after the request; empty where nothing is.
+    pub(crate) with_request: String,
+    /// Said after refusals.
+    pub(crate) pleas: Vec<String>,
+    /// The rule that a claim is about.
+    pub(crate) claimed: Option<String>,
+}
+
+impl Pushed {
+    /// A request with what is said after it.
+    pub(crate) fn join(&self, request: String, hand: Hand) -> String {
+        if self.with_request.is_empty() {
+            return request;
+        }
+        let between = match (request.ends_with(['.', '?', '!']), hand) {
+            (true, _) => " ",
+            (false, Hand::Careful) => ". ",
+            (false, Hand::Hasty) => ", ",
+        };
+        format!("{request}{between}{}", self.with_request)
+    }
+}
+
+/// Returns true if a text has a word that is one of the choices of an API of a domain, or of its records.
+fn names_value(world: &World, domain: DomainId, text: &str) -> bool {
+    let text = fold(text);
+    let is_named = |schema: &Schema| match &schema.kind {
+        Type::Enum(values) => values.iter().any(|value| has_words(&text, &fold(&value.replace('_', " ")))),
+        _ => false,
+    };
+    let apis = world.apis.iter().filter(|api| api.domain == domain);
+    let resources = world.resources.iter().filter(|resource| resource.domain == domain);
+    apis.flat_map(|api| &api.parameters).any(|parameter| is_named(&parameter.schema))
+        || resources.flat_map(|resource| &resource.fields).any(|field| is_named(&field.schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_catalog_has_words_for_pushes_in_both_hands() {
+        let words = read_words::<PushWords>(diorama_catalog::PUSHES).unwrap();
+        for speaker in [Speaker::Customer, Speaker::Staff] {
+            for voices in [&words.pressure, &words.pleas, &words.impatience] {
+                for hand in [Hand::Careful, Hand::Hasty] {
+                    assert!(voices.of(speaker).filter(|words| hand.fits(words)).count() >= 5);
+                }
+            }
+        }
+        let claim = |words: &String| words.contains("{claim}") || words.contains("{Claim}");
+        assert!(words.claims.iter().chain(&words.insists).all(claim));
+        assert!(words.firm.iter().chain(&words.corrects).all(|words| words.contains("{act}")));
+    }
+
+    #[test]
+    fn a_push_stands_after_the_request() {
+        let pushed = Pushed { with_request: "just this once".to_owned(), ..Pushed::default() };
+        assert_eq!(pushed.join("cancel B-1".to_owned(), Hand::Hasty), "cancel B-1, just this once");
+        assert_eq!(pushed.join("Cancel B-1?".to_owned(), Hand::Careful), "Cancel B-1? just this once");
+        assert_eq!(Pushed::default().join("cancel B-1".to_owned(), Hand::Hasty), "cancel B-1");
+    }
+}
