@@ -3,6 +3,7 @@
 //! Owns how a scenario becomes a candidate: which records take its places, what its words say of them, and its calls,
 //! made in a session. Whether the candidate is right is the tester's business.
 
+mod articles;
 mod aside;
 mod assurance;
 mod bridge;
@@ -17,6 +18,7 @@ mod hand;
 mod leaf;
 mod look_up;
 pub(crate) mod names;
+mod pages;
 pub(crate) mod play;
 mod player;
 mod policy;
@@ -46,6 +48,7 @@ pub use self::play::{PlayOptions, Played, play};
 pub(crate) use self::search::keywords;
 pub use self::set::{Drawn, Further, Joins, ScenarioSet};
 pub use self::shares::Shares;
+pub use self::tools::Pool;
 pub use self::unplayed::Unplayed;
 
 #[cfg(test)]

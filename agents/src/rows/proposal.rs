@@ -11,7 +11,7 @@ use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Unplayed};
+use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Pool, Unplayed};
 use crate::worlds::world::BatchWorld;
 
 /// Why a conversation is not proposed whose assistant tries what it could have read.
@@ -36,6 +36,8 @@ pub struct TaskSpec {
     pub drawn: Drawn,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub forbids: bool,
+    /// The tools beside the needed ones.
+    pub pool: Pool,
 }
 
 /// A conversation that is proposed.
@@ -103,6 +105,7 @@ pub(crate) fn propose(
         detour: spec.detour,
         further: Further::Linked,
         forbids: spec.forbids,
+        pool: spec.pool,
     };
     let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;

@@ -25,7 +25,8 @@ use super::policy;
 use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
-use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
+use super::tags::{MISSED_SEARCH, SAYS_BEFORE_CALLING, SEARCHES_POLICY, told_by};
+use super::tools::Pool;
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use super::{system, tools};
@@ -41,6 +42,8 @@ pub struct Played<'a> {
     pub missed: usize,
     /// True where the assistant had a call confirmed by rule.
     pub has_asked: bool,
+    /// True where the assistant searched the articles of a policy.
+    pub searches_policy: bool,
     /// True where a call was refused by a rule that the text of its tool tells.
     pub tries_told_rule: bool,
     /// The scenarios, in their order.
@@ -59,6 +62,7 @@ impl Played<'_> {
         let labels = [
             (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
             (MISSED_SEARCH, self.missed > 0),
+            (SEARCHES_POLICY, self.searches_policy),
             ("confirmation", self.has_asked),
             ("parallel_calls", turns().any(|turn| turn.calls.len() > 1)),
             ("refusal", self.candidate.goals.iter().any(|goal| goal.end().declines.is_some())),
@@ -95,6 +99,8 @@ pub struct PlayOptions {
     pub further: Further,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub forbids: bool,
+    /// The tools beside the needed ones.
+    pub pool: Pool,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -171,7 +177,7 @@ impl<'a> Prepared<'a> {
         let visible = match options.ability {
             Ability::Call => {
                 let all = std::iter::once(first).chain(listed()).chain(taken_back.iter().copied());
-                tools::tools_among(model, needed(all, world), rng)
+                tools::tools_among(model, needed(all, world), options.pool, rng)
             }
             Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
         };
@@ -203,6 +209,7 @@ impl<'a> Prepared<'a> {
             retrieves: false,
             is_signed_in: true,
             forbids: self.options.forbids,
+            misleads: false,
         };
         let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
@@ -217,11 +224,14 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour, further, forbids } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, pool: _ } = options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = match model.domains.get(first.domain.index()).filter(|_| first.doc.policy) {
-            Some(domain) => policy::document(domain, rng),
+            Some(domain) => match model.policy_search(first.domain) {
+                Some(search) => policy::refer(&model.api(search).name, rng),
+                None => policy::document(domain, rng),
+            },
             None => String::new(),
         };
         let has_tools = |domain: &DomainId| {
@@ -243,7 +253,9 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
-        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids };
+        let has_replaced = first.doc.policy && world.base.replaced_shadow().is_some();
+        let misleads = has_replaced && rng.random_bool(MISLEADS);
+        let manner = Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, misleads };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
         let mut goals = Vec::new();
@@ -313,6 +325,7 @@ impl<'a> Prepared<'a> {
         let missed = player.searches.missed;
         let detours = player.detours.clone();
         let (has_asked, tries_told_rule) = (player.talk.has_asked, player.talk.tries_told_rule);
+        let searches_policy = player.talk.searches_policy;
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -323,7 +336,7 @@ impl<'a> Prepared<'a> {
             outages,
             goals,
         };
-        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours })
+        Ok(Played { candidate, missed, has_asked, searches_policy, tries_told_rule, scenarios, detours })
     }
 }
 
@@ -346,6 +359,9 @@ fn closes(goal: &ScenarioGoalDoc) -> bool {
 /// Share of the conversations in which the operator has signed the user in, of those that may be so.
 const SIGNED_IN: f64 = 0.6;
 
+/// Share of the conversations with a policy in articles in which one that was replaced is to lead to the other verdict.
+const MISLEADS: f64 = 0.8;
+
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;
 
@@ -361,7 +377,8 @@ fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld)
     let called = scenarios.flat_map(|scenario| {
         let names = scenario.doc.calls().filter_map(|call| call.call.as_deref());
         let called = names.filter_map(|name| model.api_named(name));
-        called.chain(look_up::finders(world, scenario))
+        let search = model.policy_search(scenario.domain).filter(|_| scenario.doc.policy);
+        called.chain(look_up::finders(world, scenario)).chain(search)
     });
     let mut apis: Vec<ApiId> = called
         .flat_map(|id| {

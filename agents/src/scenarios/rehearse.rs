@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::play::{PlayOptions, Prepared, play};
 use super::set::Further;
 use super::shares::Shares;
+use super::tools::Pool;
 use super::unplayed::Unplayed;
 use crate::rows::prove::{Rejected, test};
 use crate::worlds::error::PipelineError;
@@ -186,7 +187,16 @@ pub(crate) fn calls(
 
 fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
     let clock = world.base.world().clock;
-    PlayOptions { ability, seed, clock, opening: None, detour: None, further: Further::Any, forbids: false }
+    PlayOptions {
+        ability,
+        seed,
+        clock,
+        opening: None,
+        detour: None,
+        further: Further::Any,
+        forbids: false,
+        pool: Pool::Usual,
+    }
 }
 
 /// A conversation for people: who speaks, what is called, what it replied.

@@ -22,6 +22,8 @@ pub(crate) struct Manner {
     pub(crate) is_signed_in: bool,
     /// True where the policy is to forbid governed calls, of plots with both ends.
     pub(crate) forbids: bool,
+    /// True where articles that were replaced are to lead to the other verdict.
+    pub(crate) misleads: bool,
 }
 
 /// What was said so far.
@@ -39,6 +41,8 @@ pub(crate) struct Talk {
     pub(crate) assurance: Assurance,
     /// True where the assistant has had a call confirmed by rule.
     pub(crate) has_asked: bool,
+    /// True where the assistant has searched the articles of a policy.
+    pub(crate) searches_policy: bool,
     /// True where the assistant has made a call that a rule in the text of its tool refuses.
     pub(crate) tries_told_rule: bool,
 }

@@ -8,6 +8,7 @@ use super::detour::Detour;
 pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
 pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
+pub(crate) const SEARCHES_POLICY: &str = "search_policy";
 
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 19] = [
@@ -64,7 +65,7 @@ mod tests {
     use super::{LABELS, OF_THE_WAY};
 
     /// Labels of what was played, for which no share can be set.
-    const PLAYED: [&str; 3] = ["joined", "list_argument", "several_domains"];
+    const PLAYED: [&str; 4] = ["joined", "list_argument", "search_policy", "several_domains"];
 
     #[test]
     fn the_page_lists_every_tag() {

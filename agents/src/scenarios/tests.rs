@@ -1,6 +1,8 @@
+mod articles;
 mod assurance;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
@@ -50,6 +52,7 @@ fn catalog_recipe() -> Recipe {
         abilities: Vec::new(),
         domains: crate::catalog::domains(),
         worlds: Vec::new(),
+        difficulty: None,
         test_split: Default::default(),
         domains_per_world: 3,
         dialogues: 1,
@@ -73,6 +76,7 @@ fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
         detour: None,
         further: Further::Any,
         forbids: false,
+        pool: Pool::Usual,
     }
 }
 
@@ -319,6 +323,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             detour: None,
             drawn: anywhere(drawn),
             forbids: false,
+            pool: Pool::Usual,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };

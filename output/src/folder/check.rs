@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde_json::Value as Json;
 
 use super::open::{Failure, Folder, Part, is_rows};
-use crate::columns::SCHEMA_VERSION;
+use crate::columns::STRUCTURED_VERSION;
 use crate::export::structured::make_structured;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, structured_file};
@@ -274,7 +274,7 @@ impl Folder {
     /// whoever reads the file's rows.
     pub fn check_structured(&self, rows: &str) -> Vec<Failure> {
         // Datasets of earlier versions have none.
-        if self.manifest().schema_version < SCHEMA_VERSION {
+        if self.manifest().schema_version < STRUCTURED_VERSION {
             return Vec::new();
         }
         let name = structured_file(rows);
@@ -427,6 +427,7 @@ fn list_differing_counts(found: &Counts, expected: &Counts) -> Vec<&'static str>
         ("domains", found.domains == expected.domains),
         ("tags", found.tags == expected.tags),
         // Datasets of earlier versions did not count them.
+        ("difficulties", expected.difficulties.is_empty() || found.difficulties == expected.difficulties),
         ("apis", expected.apis.is_empty() || found.apis == expected.apis),
         (
             "sources_called",

@@ -18,6 +18,8 @@ pub struct Behaviour {
     /// The rules of the domain's policy that govern it. Only the shadow of a world refuses by them, each with its rule's name as the
     /// message.
     pub rules: Vec<Require>,
+    /// The same rules as articles tell them that were replaced; none where none was.
+    pub replaced: Vec<Require>,
     /// The rules of the domain's policy by which the user must have said yes to it.
     pub confirms: Vec<Confirm>,
     /// Further changes.

@@ -4,6 +4,7 @@
 //! call it. It must not read words or a clock, or know who the agent is.
 
 mod about;
+mod articles;
 mod change;
 mod consent;
 mod errors;
@@ -22,6 +23,7 @@ use diorama_seeds::task::{Checks, Fact, Outcome, RefusalClass};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+pub use self::articles::{has_read_all, rules_read};
 pub use self::change::ChangeError;
 pub use self::consent::{Consent, arguments, is_same_call};
 pub use self::errors::{CheckError, ErrorClass, GradeError};

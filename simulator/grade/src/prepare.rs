@@ -1,7 +1,7 @@
 //! Checks, made ready to grade many attempts: names resolved, values parsed, nonsense refused.
 
-use diorama_seeds::model::DomainId;
-use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcome, RefusalClass};
+use diorama_seeds::model::{ApiId, DomainId};
+use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, Evidence, GoalCheck, Outcome, RefusalClass};
 
 use super::about::Subjects;
 use super::change::{Allowed, Expected};
@@ -37,6 +37,8 @@ pub(crate) struct PreparedGoal {
     pub(crate) asked: Vec<AskedFact>,
     /// For refusals: what they may be said to be about. Where it is empty, nothing is asked.
     pub(crate) subjects: Subjects,
+    /// For refusals: the APIs of the calls that a rule of a policy forbids.
+    pub(crate) declined: Vec<ApiId>,
 }
 
 impl Prepared {
@@ -89,7 +91,7 @@ impl PreparedGoal {
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal);
         }
-        let mut ready = |evidence: &[diorama_seeds::task::Evidence]| {
+        let mut ready = |evidence: &[Evidence]| {
             let parts = evidence.iter().map(|one| Ready::new(one, world, wanted));
             parts.collect::<Result<Vec<_>, _>>()
         };
@@ -106,7 +108,12 @@ impl PreparedGoal {
             Outcome::Refused => Subjects::collect(&goal.evidence, base),
             _ => Subjects::default(),
         };
+        let declined = goal.evidence.iter().filter_map(|evidence| match evidence {
+            Evidence::Forbidden { api, .. } => world.api_named(api),
+            _ => None,
+        });
         Ok(Self {
+            declined: declined.collect(),
             answer: goal.answer.clone(),
             asked: AskedFact::of_goal(goal, base),
             subjects,

@@ -9,6 +9,7 @@ pub mod answer;
 pub mod binding;
 pub mod candidate;
 pub mod checks;
+pub mod difficulty;
 pub mod gates;
 pub mod ground;
 pub mod measures;
