@@ -8,6 +8,7 @@ use diorama_seeds::script::{Goal, ReplyFact, Script, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
 
+use super::calls::WantedCalls;
 use super::compare::{Comparison, Objection, compare};
 use super::consent::is_consent;
 use super::message::Sentence;
@@ -36,10 +37,12 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
 fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
     let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
+    let calls = LazyCell::new(|| WantedCalls::new(goal, turn.scene.base, &clock));
     let said = said(script, goal, progress);
-    let message = Turn::read(turn.message, &clock);
+    let mut message = Turn::read(turn.message, &clock);
+    message.offer(|stem| calls.is_verb(stem));
     let offers = match message.proposes() {
-        true => compare(&message, &wants, &goal.withheld, turn.scene.base),
+        true => compare(&message, goal, &wants, &calls, turn.scene.base),
         false => Comparison::default(),
     };
     let asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);

@@ -193,9 +193,12 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         return if asks_for(words) { Form::Request } else { Form::Question };
     }
     let has_choice = words.iter().any(|word| word.text == "or");
-    // `Xuan Ly, who is the cheapest` asks nothing.
-    let asks = |word: &Word| word.is_one_of(&QUESTION_WORDS) && !word.after_comma;
-    if is_offer(lead) && !words.iter().any(asks) {
+    // `Xuan Ly, who is the cheapest` asks nothing; `shall I check when it opens` asks for leave alone.
+    let asks = |at: usize| {
+        let begins = at > 0 && matches!(&*words[at - 1].text, "and" | "or" | "but");
+        words[at].is_one_of(&QUESTION_WORDS) && !words[at].after_comma && (begins || !asks_leave_to(lead))
+    };
+    if is_offer(lead) && !(0..words.len()).any(asks) {
         // `Nikos instead of David` is one thing, not more.
         let replaces = |pair: &[Word]| pair[0].text == "instead" && pair[1].text == "of";
         let is_extra = words.iter().any(|word| word.is_one_of(&EXTRAS)) && !words.windows(2).any(replaces);
@@ -302,6 +305,18 @@ fn has_tag(words: &[Word]) -> bool {
     words[start..].iter().all(|word| word.is_one_of(&TAGS))
 }
 
+/// Returns true if a question can only be about what the assistant is to do: `shall I`, `do you want me to`.
+fn asks_leave_to(lead: &[Word]) -> bool {
+    let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
+    match text(0) {
+        "shall" | "should" => matches!(text(1), "i" | "we"),
+        "do" | "would" | "want" => {
+            lead.windows(2).any(|pair| pair[0].is_one_of(&["me", "us"]) && pair[1].text == "to")
+        }
+        _ => false,
+    }
+}
+
 /// A question about an action of the assistant, which the user can agree to.
 fn is_offer(lead: &[Word]) -> bool {
     let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
@@ -319,6 +334,8 @@ fn is_offer(lead: &[Word]) -> bool {
                 && !lead.iter().any(|word| word.is_one_of(&["tell", "give", "share"]))
         }
         "want" => text(1) == "me",
+        // `Ready to start?`
+        "ready" => matches!(text(1), "" | "to"),
         _ => false,
     }
 }

@@ -3,6 +3,7 @@
 //! It must not know what the user wants.
 
 use diorama_answers::Clock;
+use diorama_seeds::english::stem;
 
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
@@ -70,6 +71,16 @@ impl Turn {
         Self { sentences, acts }
     }
 
+    /// Takes a question that begins with a verb for an offer, where the verb is one of those: `Start now?`
+    pub(super) fn offer(&mut self, is_verb: impl Fn(&str) -> bool) {
+        for (sentence, act) in self.sentences.iter_mut().zip(&mut self.acts) {
+            let first = sentence.words.iter().find(|word| !word.is_one_of(&OPENERS));
+            if sentence.form == Form::Fragment && first.is_some_and(|word| is_verb(&stem(&word.text))) {
+                (sentence.form, act.kind) = (Form::Offer, Kind::Offers);
+            }
+        }
+    }
+
     /// Returns true if a sentence does this.
     pub(super) fn has(&self, kind: Kind) -> bool {
         self.acts.iter().any(|act| act.kind == kind)
@@ -127,7 +138,7 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
 fn declines(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
     (0..words.len()).any(|at| match text(at) {
-        "can" | "could" => matches!(text(at + 1), "t" | "not"),
+        "can" | "could" | "may" => matches!(text(at + 1), "t" | "not"),
         "couldn" | "cannot" | "unable" | "impossible" => true,
         "not" | "t" => matches!(text(at + 1), "possible" | "able" | "allowed"),
         _ => false,

@@ -13,8 +13,8 @@ use diorama_seeds::value::{Date, Value as Shown};
 use super::consent::is_consent;
 use super::mentions::{Mention, Reading, Value};
 use super::progress::{Progress, Scene};
-use super::ties::{Tie, first_date, is_equal, may_replace, tie};
-use super::tokens::{Token, folded_words};
+use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
+use super::tokens::{Token, folded_words, tokens};
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
 /// Letters that two forms of a word share.
@@ -80,6 +80,13 @@ impl Source {
             && requests().next().is_some()
             && requests().all(|at| at != sentence)
             && !requests().any(refers)
+    }
+
+    /// Folded words as the text has them, if it has them.
+    pub(super) fn quote(&self, words: &str) -> Option<String> {
+        let stems: Vec<String> = tokens(words).into_iter().map(|token| token.stem).collect();
+        let span = self.reading.find_words(&stems).filter(|_| !stems.is_empty())?;
+        Some(self.reading.words_at(span).to_owned())
     }
 
     /// The stems that it is called by, if it is a withheld detail.
@@ -174,6 +181,11 @@ impl Wants {
         self.sources.iter().filter(|source| source.place != Place::Earlier)
     }
 
+    /// The date of the conversation.
+    pub(super) const fn today(&self) -> Date {
+        self.clock.today
+    }
+
     /// Reads a text by the clock of the conversation.
     pub(super) fn read(&self, text: &str) -> Reading {
         Reading::read(text, &self.clock)
@@ -186,8 +198,30 @@ impl Wants {
             .any(|source| source.reading.has(stem) || source.nouns.iter().any(|noun| noun == stem))
     }
 
+    /// Returns true if a text of the user has a word of a stem that it does not deny: `not approving`.
+    pub(super) fn asks_to(&self, stem: &str) -> bool {
+        self.goal_sources().any(|source| {
+            let tokens = &source.reading.tokens;
+            let is_denied = |at: usize| {
+                at.checked_sub(1)
+                    .is_some_and(|before| matches!(&*tokens[before].text, "not" | "t" | "never" | "dont"))
+            };
+            (0..tokens.len()).any(|at| tokens[at].stem == stem && !is_denied(at))
+        })
+    }
+
+    /// Returns true if a text of the user has the value of a mention.
+    pub(super) fn says_value(&self, mention: &Mention) -> bool {
+        let mut own = self.sources.iter().flat_map(|source| &source.reading.mentions);
+        own.any(|own| {
+            own.value.is_alike(&mention.value)
+                && !own.is_denied
+                && has_same_value(mention, own, self.clock.today)
+        })
+    }
+
     /// Returns true if a text of the user has some folded words.
-    fn says(&self, words: &str) -> bool {
+    pub(super) fn says(&self, words: &str) -> bool {
         self.sources.iter().any(|source| has_words(&source.folded, words))
     }
 
