@@ -214,7 +214,7 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
                 && (three[0].text == "one" || (is_part && is_number(&source.reading, &three[0])))
         });
         // `Both` is what the user names two of.
-        let is_two = offer.tokens.iter().any(|token| token.text == "both") && counts;
+        let is_two = offer.tokens.iter().any(|token| token.text == "both");
         (!is_one || is_two) && (counts || any || plural)
     };
     // A consent such as `yes, both` answers an offer, and asks for nothing.

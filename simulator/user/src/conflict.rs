@@ -2,15 +2,17 @@
 //!
 //! It must not know how the user words an answer.
 
-use diorama_seeds::english::fold;
+use diorama_seeds::english::{fold, stem};
 use diorama_seeds::script::Goal;
 use diorama_seeds::value::Date;
 
 use super::calls::{WantedCalls, WantedValue, has_name};
 use super::mentions::{Mention, Reading, Value};
+use super::message::Sentence;
 use super::phrases::OPENERS;
 use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
 use super::tokens::Token;
+use super::topic::{AskedKinds, Topic};
 use super::turn::{Act, Kind, Turn};
 use super::vocabulary::{Action, GENERIC, LINKS, Link, action, is_common};
 use super::wants::{Right, Wants};
@@ -64,12 +66,16 @@ pub(super) fn conflict(
     let lead = Lead::of(turn)?;
     let values = || {
         let by_mention = lead.mentions().find_map(|mention| other_value(mention, &lead, calls, wants, today));
-        let by_name = || calls.values.iter().find(|value| names_other(value, &lead, wants));
+        let by_name = |is_choice: bool| {
+            let mut values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
+            values.find(|value| names_other(value, &lead, wants))
+        };
+        let (by_record, by_choice) = (|| by_name(false), || by_name(true));
         let by_part = || calls.values.iter().find(|value| changes_name(value, &lead, calls, wants));
         let by_thing =
             || calls.values.iter().find(|value| names_strange_thing(value, turn, &lead, (calls, wants)));
         let by_prose = || calls.values.iter().find(|value| says_otherwise(value, &lead, calls, wants));
-        by_mention.or_else(by_name).or_else(by_part).or_else(by_thing).or_else(by_prose)
+        by_mention.or_else(by_record).or_else(by_part).or_else(by_thing).or_else(by_choice).or_else(by_prose)
     };
     if does_other(turn, calls, wants)
         || adds_denied(&lead, calls, wants)
@@ -278,6 +284,29 @@ fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wan
         strange.count() >= MIN_PROSE_WORDS
             && !content.iter().any(|token| own.iter().any(|word| word.stem == token.stem))
     })
+}
+
+/// The user's words for the value of a wanted call that a question asks for: by its name, or as the only number.
+pub(super) fn wanted_value(
+    question: &Sentence,
+    goal: &Goal,
+    wants: &Wants,
+    calls: &WantedCalls,
+) -> Option<String> {
+    let head = Topic::of_head(&question.words)?;
+    let is_number = |value: &WantedValue| {
+        value.mentions().any(|own| matches!(own.value, Value::Number { .. } | Value::Money(_)))
+    };
+    let mut numbers = calls.values.iter().filter(|value| is_number(value));
+    let only_number = numbers.next().filter(|_| numbers.next().is_none());
+    let asks_number = AskedKinds::of(&question.words).kinds.number;
+    let named =
+        calls.values.iter().find(|value| head.stems.iter().any(|word| value.nouns.contains(&stem(word))));
+    let value = named.or(only_number.filter(|_| asks_number))?;
+    match right(value, goal, wants)? {
+        Right::Words(words) => Some(words),
+        Right::Detail(_) => None,
+    }
 }
 
 /// The user's words for a wanted value: none where they do not know it, or keep it secret.

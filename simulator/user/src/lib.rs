@@ -20,6 +20,7 @@ mod phrases;
 mod progress;
 mod recall;
 mod reply;
+mod shown;
 mod ties;
 mod tokens;
 mod topic;

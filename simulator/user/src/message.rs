@@ -15,6 +15,11 @@ const MAX_FRAGMENT_WORDS: usize = 8;
 /// Bytes of a message that are read; the first ones.
 const MAX_BYTES: usize = 20_000;
 
+/// Words of a question that stands before another in its sentence.
+const MIN_QUESTION_WORDS: usize = 3;
+/// The joint between two questions of a sentence.
+const JOINT: &str = " and ";
+
 /// How a sentence asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -99,6 +104,7 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
 }
 
 /// A sentence as it is written.
+#[derive(Clone, Copy)]
 struct Part<'a> {
     text: &'a str,
     is_marked: bool,
@@ -139,7 +145,23 @@ fn sentences(message: &str) -> Vec<Part<'_>> {
         }
     }
     found.retain(|part| part.text.chars().any(char::is_alphanumeric));
-    found
+    found.into_iter().flat_map(questions).collect()
+}
+
+/// The questions of a sentence, each as a sentence: `Which day is it, and what is the address?`
+fn questions(part: Part<'_>) -> Vec<Part<'_>> {
+    let begins = |at: &usize| {
+        let rest = words(part.text.get(at + JOINT.len()..).unwrap_or_default());
+        let asks = |at: usize| rest.get(at).is_some_and(|word| word.is_one_of(&QUESTION_WORDS));
+        let before = words(part.text.get(..*at).unwrap_or_default());
+        let asks_before = before.iter().position(|word| word.is_one_of(&QUESTION_WORDS));
+        (asks(0) || (asks(1) && rest[0].is_one_of(&PREPOSITIONS)))
+            && asks_before.is_some_and(|at| before.len() - at >= MIN_QUESTION_WORDS)
+    };
+    let found = part.text.match_indices(JOINT).map(|(at, _)| at).find(begins).filter(|_| part.is_marked);
+    let Some(at) = found else { return vec![part] };
+    let of = |text| Part { text, ..part };
+    vec![of(&part.text[..at]), of(&part.text[at + JOINT.len()..])]
 }
 
 fn is_item(line: &str) -> bool {
@@ -278,7 +300,7 @@ fn asks_unmarked(lead: &[Word]) -> bool {
 
 /// `Is there anything else I can do for you?`
 fn is_closing(words: &[Word]) -> bool {
-    let any = ["anything", "something", "anyone", "anybody", "what", "else"];
+    let any = ["anything", "something", "what", "else"];
     let more = ["else", "more", "further"];
     let has_any = words.iter().position(|word| word.is_one_of(&any));
     let closes = |at: usize| {
@@ -287,7 +309,12 @@ fn is_closing(words: &[Word]) -> bool {
         let helps = rest
             .windows(2)
             .any(|pair| pair[0].is_one_of(&["can", "could", "may"]) && pair[1].is_one_of(&["i", "we"]));
-        let is_choice = at > 0 && words[at - 1].text == "or";
+        let before = at.checked_sub(1).map_or("", |before| &*words[before].text);
+        // `Will anybody else be there?`, `Shall I cancel something else?`
+        let is_subject = words[at].text == "else"
+            && matches!(before, "anyone" | "anybody" | "someone" | "somebody" | "who");
+        let is_object = words[at].text == "something" && is_offer(words) && !helps;
+        let is_choice = before == "or" || is_subject || is_object;
         let names = matches!(&*words[at].text, "what") && !helps;
         !is_choice && !names && (asks_more || helps)
     };

@@ -4,23 +4,21 @@
 //! It sees the script and the replies that were shown, and no other record.
 
 use diorama_answers::Clock;
-use diorama_engine::Origin;
 use diorama_seeds::english::{fold, has_words, stem};
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::script::{Goal, Script};
-use diorama_seeds::value::{Date, Value as Shown};
+use diorama_seeds::value::Date;
 
 use super::consent::is_consent;
 use super::mentions::{Mention, Reading, Value};
 use super::progress::{Progress, Scene};
+use super::shown::shown_names;
 use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
 use super::tokens::{Token, folded_words, tokens};
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
 /// Letters that two forms of a word share.
 const MIN_FORM_LETTERS: usize = 3;
-/// Shown values that are kept.
-const MAX_SHOWN: usize = 4_000;
 
 /// The place of a text of the user in the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -500,25 +498,4 @@ fn both_ends(source: &Source) -> Option<Right> {
 
 fn noun_stems(names: &str) -> Vec<String> {
     folded_words(names).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
-}
-
-/// The names of records that replies showed.
-fn shown_names(scene: &Scene<'_>) -> Vec<(ResourceId, FieldId, String)> {
-    let world = scene.base.world();
-    let mut found: Vec<(ResourceId, FieldId, String)> = Vec::new();
-    for entry in scene.log.iter().filter(|entry| entry.reply.is_success()) {
-        for (value, origin) in entry.reply.body.values() {
-            let (Shown::String(text), Origin::Field { resource, field, .. }) = (value, origin) else {
-                continue;
-            };
-            if world.resource(*resource).display != Some(*field) || found.len() >= MAX_SHOWN {
-                continue;
-            }
-            let name = (*resource, *field, fold(text));
-            if !found.contains(&name) {
-                found.push(name);
-            }
-        }
-    }
-    found
 }
