@@ -3,6 +3,7 @@
 //! It turns a scenario into a candidate: it binds records, fills in the words, and makes the calls in a
 //! session. The tester decides whether the candidate is right.
 
+mod articles;
 mod aside;
 mod assurance;
 mod bridge;
@@ -17,6 +18,7 @@ mod hand;
 mod leaf;
 mod look_up;
 pub(crate) mod names;
+mod pages;
 pub(crate) mod play;
 mod player;
 mod plead;
@@ -50,6 +52,7 @@ pub use self::push::Push;
 pub(crate) use self::search::keywords;
 pub use self::set::{Drawn, Further, Joins, ScenarioSet};
 pub use self::shares::Shares;
+pub use self::tools::Pool;
 pub use self::unplayed::Unplayed;
 
 #[cfg(test)]

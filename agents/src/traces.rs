@@ -198,6 +198,7 @@ impl Traces {
             attempt: episode.trial,
             version: crate::GENERATOR_VERSION.to_owned(),
             authors: BTreeMap::from([("assistant".to_owned(), episode.agent.clone())]),
+            difficulty: None,
         };
         let terms = episode.model.as_ref().map(|model| format!("{model} ({})", self.terms));
         let tags: Vec<&str> =

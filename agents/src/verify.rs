@@ -12,6 +12,7 @@ use diorama_grade::{Attempt, Prepared};
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
 use diorama_proof::GateReport;
+use diorama_proof::difficulty::depth;
 use diorama_seeds::model::{self, DomainId};
 use diorama_seeds::task::{Ability, Call};
 use serde_json::Value as Json;
@@ -21,7 +22,7 @@ pub(crate) use self::derive::candidate_of;
 pub use self::error::VerifyError;
 use self::error::{column, same};
 use crate::episode::{Task, Worlds};
-use crate::rows::row::{called, depth, nested, rc_level};
+use crate::rows::row::{called, nested, rc_level};
 
 /// Replays a row. Returns true if all columns that follow from its calls and messages were derived. Rows of
 /// an older version lack the claims for some columns ([`OF_OLDER_ROWS`]).

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use diorama_seeds::task::Difficulty;
 use serde_json::Value as Json;
 
 use crate::columns;
@@ -144,6 +145,11 @@ fn write_counts(text: &mut String, manifest: &Manifest) {
     text.push_str("## Counts\n\n");
     write_table(text, "split", "dialogues", counts.splits.iter());
     write_table(text, "ability", "dialogues", counts.abilities.iter());
+    if !counts.difficulties.is_empty() {
+        let bands = Difficulty::ALL.map(|band| band.name().to_owned());
+        let counted = bands.iter().filter_map(|band| Some((band, counts.difficulties.get(band)?)));
+        write_table(text, "difficulty", "dialogues", counted);
+    }
     if !counts.tags.is_empty() {
         let _ = writeln!(text, "| tag | dialogues that have it | share |\n| --- | ---: | ---: |");
         for (name, count) in &counts.tags {

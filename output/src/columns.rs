@@ -7,17 +7,20 @@ use std::fmt::Write as _;
 use std::sync::{Arc, LazyLock};
 
 use arrow_schema::{DataType, Field, Fields, Schema, SchemaRef};
+use diorama_seeds::task::Difficulty;
 use serde_json::{Map, Value as Json, json};
 
-use crate::row::{Dialogue, UnknownName, ability_name, parse_ability};
+use crate::row::{Dialogue, UnknownName, ability_name, parse_ability, parse_difficulty};
 
-/// Version of the columns and of the folder layout. Version 2 had the same columns, a JSON file per world,
-/// and no structured rows. Module `older` translates version 1 when it is read. Readers refuse other
-/// versions.
-pub const SCHEMA_VERSION: u32 = 3;
+/// Version of the columns and of the folder layout. Version 3 had no column `difficulty`; version 2 also had a JSON file for each world and no
+/// structured rows; module `older` translates version 1 when it is
+/// read. Readers refuse others.
+pub const SCHEMA_VERSION: u32 = 4;
 
-/// The versions whose files have the present columns.
-pub(crate) const SAME_COLUMNS: [u32; 2] = [2, SCHEMA_VERSION];
+/// The versions whose files have these columns, or all but those that came later.
+pub(crate) const SAME_COLUMNS: [u32; 3] = [2, 3, SCHEMA_VERSION];
+/// The version from which datasets have structured rows.
+pub(crate) const STRUCTURED_VERSION: u32 = 3;
 
 /// A kind of row file, which decides about its columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +39,18 @@ impl Table {
 
     /// Returns the columns, in order.
     pub(crate) fn columns(self) -> &'static [Column] {
-        const NAMES: [&str; 9] =
-            ["id", "split", "ability", "tags", "domains", "tools", "messages", "license", "source"];
+        const NAMES: [&str; 10] = [
+            "id",
+            "split",
+            "ability",
+            "tags",
+            "difficulty",
+            "domains",
+            "tools",
+            "messages",
+            "license",
+            "source",
+        ];
         static STRUCTURED: LazyLock<Vec<Column>> = LazyLock::new(|| {
             let columns = COLUMNS.into_iter().filter(|column| NAMES.contains(&column.field.name));
             // Each structured row has its own `finish` tool, so `tools` does not repeat.
@@ -63,6 +76,13 @@ impl Table {
             Self::Structured => Arc::clone(&STRUCTURED),
         }
     }
+
+    /// The Arrow schema of a row in a file of an older version with these columns: without those that came later.
+    pub(crate) fn schema_of_version(self, version: u32) -> SchemaRef {
+        let is_there = |column: &&Column| column.since <= version;
+        let columns: Vec<Column> = self.columns().iter().filter(is_there).copied().collect();
+        schema_of(&columns)
+    }
 }
 
 /// A column of a row.
@@ -76,6 +96,8 @@ pub struct Column {
     pub(crate) is_repetitive: bool,
     /// True if an empty string is refused.
     pub(crate) is_needed: bool,
+    /// The first schema version that has it. Rows of files before it hold its blank value.
+    pub(crate) since: u32,
 }
 
 /// A column or a member of a message.
@@ -116,7 +138,7 @@ pub(crate) enum Cell {
     /// A string that is never null.
     Text(fn(&Dialogue) -> &str, fn(&mut Dialogue, String) -> Result<(), UnknownName>),
     /// A string that may be null.
-    Optional(fn(&Dialogue) -> &Option<String>, fn(&mut Dialogue, Option<String>)),
+    Optional(fn(&Dialogue) -> Option<&str>, fn(&mut Dialogue, Option<String>) -> Result<(), UnknownName>),
     /// A number that is never null.
     Number(fn(&Dialogue) -> u32, fn(&mut Dialogue, u32)),
     /// A number that may be null.
@@ -137,7 +159,7 @@ const fn nullable(name: &'static str, kind: Kind, meaning: &'static str) -> Memb
 
 impl Column {
     const fn new(field: Member, cell: Cell) -> Self {
-        Self { field, cell, is_repetitive: false, is_needed: false }
+        Self { field, cell, is_repetitive: false, is_needed: false, since: 1 }
     }
 
     const fn needed(self) -> Self {
@@ -146,6 +168,10 @@ impl Column {
 
     const fn repetitive(self) -> Self {
         Self { is_repetitive: true, ..self }
+    }
+
+    const fn since(self, version: u32) -> Self {
+        Self { since: version, ..self }
     }
 }
 
@@ -166,7 +192,7 @@ macro_rules! text {
 }
 
 /// The columns of a row, in order.
-pub const COLUMNS: [Column; 24] = [
+pub const COLUMNS: [Column; 25] = [
     text!(id, Text, "Identifier, unique in the dataset.").needed(),
     Column::new(
         member("split", Kind::Text, "`train` or `test`. No domain is in both."),
@@ -197,6 +223,23 @@ pub const COLUMNS: [Column; 24] = [
         member("tags", Kind::Texts, "What the dialogue shows, by name: `correction`, `refusal`, ..."),
         Cell::Texts(|row| &row.tags, |row, tags| row.tags = tags),
     ),
+    Column::new(
+        nullable(
+            "difficulty",
+            Kind::Text,
+            "The band of difficulty: `easy`, `medium` or `hard`. It follows from counts of the proof, which `provenance` holds; null in rows \
+             made before the column.",
+        ),
+        Cell::Optional(
+            |row| row.difficulty.map(Difficulty::name),
+            |row, name| {
+                row.difficulty = name.as_deref().map(parse_difficulty).transpose()?;
+                Ok(())
+            },
+        ),
+    )
+    .repetitive()
+    .since(4),
     text!(world_id, Text, "The world it runs in; the files of `worlds/` have it by this id.").needed().repetitive(),
     text!(world_hash, Text, "BLAKE3 of the world's text, in hexadecimal.").needed().repetitive(),
     Column::new(
@@ -219,7 +262,13 @@ pub const COLUMNS: [Column; 24] = [
             Kind::Text,
             "The reference calls nested as one label, in Reverse Chain's notation.",
         ),
-        Cell::Optional(|row| &row.gold_plan, |row, plan| row.gold_plan = plan),
+        Cell::Optional(
+            |row| row.gold_plan.as_deref(),
+            |row, plan| {
+                row.gold_plan = plan;
+                Ok(())
+            },
+        ),
     ),
     text!(
         gold_answer,
@@ -413,51 +462,4 @@ impl Kind {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::path::Path;
-
-    use super::{COLUMNS, json_schema, markdown};
-    use crate::row::{Dialogue, Split};
-    use crate::rows::samples::sample;
-
-    /// This test writes `docs/dataset-columns.md`. It fails once if the file was out of date, so that the
-    /// change is committed.
-    #[test]
-    fn the_column_documentation_is_up_to_date() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/dataset-columns.md");
-        let text = format!(
-            "# The columns of a dataset\n\n<!-- Written by a test of the output crate from output/src/columns.rs. Do not \
-             edit. -->\n\nOne row is one dialogue. Columns of type `string (JSON)` hold JSON text, because their shape varies \
-             from row to row. A column that can be null says so.\n\n{}",
-            markdown()
-        );
-        if fs::read_to_string(&path).unwrap_or_default() != text {
-            fs::write(&path, text).unwrap();
-            panic!("docs/dataset-columns.md was out of date and has been written anew; commit it");
-        }
-    }
-
-    #[test]
-    fn the_json_schema_has_the_members_of_a_row() {
-        let schema = json_schema();
-        let row = serde_json::to_value(sample(6, Split::Train)).unwrap();
-        let names: Vec<&String> = row.as_object().unwrap().keys().collect();
-        assert_eq!(names, COLUMNS.map(|column| column.field.name));
-        assert_eq!(schema["properties"].as_object().unwrap().keys().collect::<Vec<_>>(), names);
-        assert_eq!(schema["properties"]["rc_level"]["type"], serde_json::json!(["integer", "null"]));
-        let message = &schema["properties"]["messages"]["items"]["properties"];
-        let all = row["messages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .flat_map(|message| message.as_object().unwrap().keys());
-        for name in all {
-            assert!(message.get(name).is_some(), "the schema lacks `{name}`");
-        }
-        // Rows may omit null members, so the schema must not require them.
-        let required = schema["properties"]["messages"]["items"]["required"].clone();
-        assert_eq!(required, serde_json::json!(["role", "train"]));
-        assert!(serde_json::from_value::<Dialogue>(row).is_ok());
-    }
-}
+mod tests;

@@ -80,6 +80,9 @@ pub struct Counts {
     pub domains: BTreeMap<String, u64>,
     /// Rows by tag; a row can have several.
     pub tags: BTreeMap<String, u64>,
+    /// Rows by band of difficulty.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub difficulties: BTreeMap<String, u64>,
     /// Rows that call each API, without `ToolSearcher`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub apis: BTreeMap<String, u64>,
@@ -145,6 +148,7 @@ impl Counts {
         self.turns += row.turns();
         bump(&mut self.splits, row.split.as_str());
         bump(&mut self.abilities, ability_name(row.ability));
+        row.difficulty.iter().for_each(|band| bump(&mut self.difficulties, band.name()));
         row.domains.iter().for_each(|domain| bump(&mut self.domains, domain));
         bump(&mut self.licenses, &row.license);
         bump(&mut self.sources, &row.source);
@@ -171,6 +175,7 @@ impl Counts {
         sum_into(&mut self.abilities, &other.abilities);
         sum_into(&mut self.domains, &other.domains);
         sum_into(&mut self.tags, &other.tags);
+        sum_into(&mut self.difficulties, &other.difficulties);
         sum_into(&mut self.apis, &other.apis);
         sum_into(&mut self.sources_called, &other.sources_called);
         sum_into(&mut self.licenses, &other.licenses);

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use arrow_array::builder::{ListBuilder, StringBuilder};
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, new_null_array};
 use arrow_schema::{ArrowError, DataType};
 use serde_json::Value as Json;
 
@@ -62,6 +62,7 @@ pub(crate) fn batch(old: &RecordBatch) -> Result<RecordBatch, ArrowError> {
                 let unstated = std::iter::repeat_n(diorama_seeds::doc::UNSTATED, old.num_rows());
                 Ok(Arc::new(StringArray::from_iter_values(unstated)) as ArrayRef)
             }
+            "difficulty" => Ok(new_null_array(&DataType::Utf8, old.num_rows())),
             name => match renamings(name) {
                 [] => column(name),
                 renamings => renamed(texts(&column(name)?)?, renamings),

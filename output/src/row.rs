@@ -8,7 +8,7 @@ pub mod parts;
 use std::fmt;
 use std::str::FromStr;
 
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 use serde::{Deserialize, Serialize};
 
 /// One dialogue: a task, its reference solution as messages, and the data to replay and grade it.
@@ -29,6 +29,9 @@ pub struct Dialogue {
     pub rc_level: Option<u32>,
     /// The tags: properties that make the dialogue harder.
     pub tags: Vec<String>,
+    /// The band of difficulty; none in rows before the column.
+    #[serde(default)]
+    pub difficulty: Option<Difficulty>,
     /// The world it runs in, by its id in the files of `worlds/`.
     pub world_id: String,
     /// BLAKE3 of the materialised world's canonical JSON, in hexadecimal.
@@ -175,6 +178,7 @@ impl Dialogue {
             depth: 0,
             rc_level: None,
             tags: Vec::new(),
+            difficulty: None,
             world_id: String::new(),
             world_hash: String::new(),
             domains: Vec::new(),
@@ -326,6 +330,18 @@ pub fn parse_ability(text: &str) -> Result<Ability, UnknownName> {
             found: text.to_owned(),
             expected: "call, retrieve_call, plan_retrieve_call",
         })
+}
+
+/// Reads the name of a band of difficulty.
+///
+/// # Errors
+/// When there is no such band.
+pub fn parse_difficulty(text: &str) -> Result<Difficulty, UnknownName> {
+    text.parse().map_err(|_| UnknownName {
+        what: "difficulty",
+        found: text.to_owned(),
+        expected: "easy, medium, hard",
+    })
 }
 
 impl FromStr for Split {

@@ -61,6 +61,8 @@ pub struct Stats {
     pub abilities: BTreeMap<String, u64>,
     /// Rows by tag.
     pub tags: BTreeMap<String, u64>,
+    /// Rows by band of difficulty.
+    pub difficulties: BTreeMap<String, u64>,
     /// Different bigrams divided by all bigrams.
     pub distinct_2: f64,
     /// Different openings divided by rows.
@@ -185,6 +187,7 @@ pub fn measure<E>(
         worlds: worlds.len() as u64,
         abilities: counts.abilities,
         tags: counts.tags,
+        difficulties: counts.difficulties,
         splits: counts.splits,
         licenses: counts.licenses,
         guessable,

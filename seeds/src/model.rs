@@ -4,6 +4,7 @@
 
 mod behaviour;
 pub(crate) mod ids;
+mod policy;
 mod reply;
 mod security;
 pub mod walk;
@@ -22,6 +23,7 @@ pub use behaviour::{
     Require, Setter, Sort, Which,
 };
 pub use ids::{ApiId, DomainId, FieldId, ParameterId, ResourceId};
+pub use policy::{Articles, HouseRule};
 pub use reply::{Many, Member, Reply, Shape, Source};
 pub use security::{Need, SecurityKind, SecurityScheme};
 
@@ -75,19 +77,8 @@ pub struct Domain {
     pub given: Vec<(Str, Given)>,
     /// Rules of its policy, in order.
     pub house: Vec<HouseRule>,
-}
-
-/// A rule of a domain's policy, in words.
-#[derive(Clone, Debug)]
-pub struct HouseRule {
-    /// Name of the rule, unique in the domain.
-    pub name: Str,
-    /// The governed action, in the imperative.
-    pub act: Str,
-    /// Alternative wordings of the whole rule.
-    pub sentences: Vec<Str>,
-    /// Cases near its number, each as a sentence with the verdict of its expression.
-    pub examples: Vec<Str>,
+    /// The records that tell the policy, where callers are to search for it.
+    pub articles: Option<Articles>,
 }
 
 impl Domain {
@@ -384,31 +375,6 @@ impl Api {
 }
 
 impl World {
-    /// Returns true if a rule in the policy of one of these domains governs an API.
-    pub fn is_governed(&self, api: ApiId, policies: &[String]) -> bool {
-        let api = self.api(api);
-        let domain = &self.domains[api.domain.index()].name;
-        !api.behaviour.rules.is_empty() && policies.iter().any(|policy| **policy == **domain)
-    }
-
-    /// Returns true if a rule in the policy of one of these domains requires the user's consent to some call.
-    pub fn asks_confirmation(&self, policies: &[String]) -> bool {
-        let is_told =
-            |api: &Api| policies.iter().any(|policy| **policy == *self.domains[api.domain.index()].name);
-        self.apis.iter().any(|api| !api.behaviour.confirms.is_empty() && is_told(api))
-    }
-
-    /// Returns a copy of the world that enforces the rules of policies, or none if no rule governs a call.
-    pub fn shadow(&self) -> Option<Self> {
-        self.apis.iter().any(|api| !api.behaviour.rules.is_empty()).then(|| {
-            let mut shadow = self.clone();
-            for Behaviour { require, rules, .. } in shadow.apis.iter_mut().map(|api| &mut api.behaviour) {
-                require.append(rules);
-            }
-            shadow
-        })
-    }
-
     /// Returns the resource at a position.
     pub fn resource(&self, id: ResourceId) -> &Resource {
         &self.resources[id.index()]

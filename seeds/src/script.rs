@@ -38,12 +38,12 @@ pub struct Goal {
     /// while the goal is open.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pleas: Vec<String>,
-    /// The calls to which the user says yes; only where a rule of a policy may ask for that.
+    /// The calls that the user wants, of those that change records. They say yes to these and to offers that agree with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wants: Vec<WantedCall>,
 }
 
-/// A call to which the user says yes.
+/// A call that the user wants, and to which they say yes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WantedCall {
     /// The API.

@@ -293,6 +293,7 @@ impl RunArgs {
             "domains": self.rows.domain,
             "abilities": self.rows.selection().abilities,
             "tags": self.rows.tag,
+            "difficulties": self.rows.difficulty,
             "ids": self.rows.id,
             "limit": self.rows.limit,
             "trials": self.trials.max(1),

@@ -20,7 +20,7 @@ use diorama_output::manifest::Identity;
 use diorama_output::plan::{Batch, Plan, PlanSizes, ROWS_PER_BATCH, Shard};
 use diorama_output::row::Split;
 use diorama_output::storage::Location;
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 use serde_json::json;
 
 use self::llm::{LlmArgs, LlmOutcome};
@@ -68,9 +68,12 @@ pub struct Generate {
     /// Ability that the dialogues need. Repeatable [default: all].
     #[arg(long, value_name = "A", value_parser = ability())]
     pub ability: Vec<Ability>,
-    /// Number of domains per world. With more domains, searches have more APIs to tell apart.
-    #[arg(long, value_name = "N", default_value_t = 3)]
-    pub domains_per_world: usize,
+    /// Band of difficulty of all dialogues: easy, medium or hard. Hard ones stand among dozens of tools, in worlds of more domains [default: all].
+    #[arg(long, value_name = "D")]
+    pub difficulty: Option<Difficulty>,
+    /// Number of domains per world. With more domains, searches have more APIs to tell apart [default: 3, with --difficulty hard 10].
+    #[arg(long, value_name = "N")]
+    pub domains_per_world: Option<usize>,
     /// Shard to make: I of K, with I from 1 to K. `diorama dataset merge` completes the dataset.
     #[arg(long, value_name = "I/K")]
     pub shard: Option<String>,
@@ -122,6 +125,11 @@ fn parse_tag_share(text: &str) -> Result<(String, f64), String> {
     if share > 0.0 && share < 1.0 { Ok((label.to_owned(), share)) } else { Err(wrong()) }
 }
 
+/// Domains of a world where nothing is said.
+const DOMAINS: usize = 3;
+/// Domains of a world of hard dialogues where nothing is said: more than a hundred tools.
+const HARD_DOMAINS: usize = 10;
+
 impl Generate {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let started = Instant::now();
@@ -144,7 +152,15 @@ impl Generate {
                 let what = "--test-domains and --test-share: a folder of documents is split by provider; leave them out";
                 return Err(CliError::Usage(what.to_owned()));
             }
+            if self.difficulty.is_some() {
+                let what = "--difficulty: a folder of documents has rows of all bands; leave it out, and select them with --difficulty of `dataset export`";
+                return Err(CliError::Usage(what.to_owned()));
+            }
             return folder::run(&self, &inputs, started, streams);
+        }
+        if self.backend == Backend::Llm && self.difficulty.is_some() {
+            let what = "--difficulty: found it with --backend llm, expected --backend scenarios; leave one of them out";
+            return Err(CliError::Usage(what.to_owned()));
         }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
         let Named { docs: named, refused, files } = inputs.read(streams)?;
@@ -167,9 +183,10 @@ impl Generate {
             abilities,
             domains,
             worlds,
-            domains_per_world: self.domains_per_world,
+            domains_per_world: self.domains_per_world(),
             dialogues: self.dialogues,
             shares: self.shares(),
+            difficulty: self.difficulty,
             test_split: TestRequest { domains: self.test_domains.clone(), share: self.test_share },
             model: asked.as_ref().map(|(settings, prompts)| settings.config(prompts.hash())),
         };
@@ -210,6 +227,12 @@ impl Generate {
         let outcome = self.llm.report((&storage, &steps), &summary, outcome)?;
         self.report((&recipe, &summary), Some(&outcome), &refused, started.elapsed().as_secs_f64(), streams)?;
         Ok(Done::Met)
+    }
+
+    /// The number of domains of a world.
+    fn domains_per_world(&self) -> usize {
+        let usual = if self.difficulty == Some(Difficulty::Hard) { HARD_DOMAINS } else { DOMAINS };
+        self.domains_per_world.unwrap_or(usual)
     }
 
     /// Returns the requested shares of conversations, by tag.

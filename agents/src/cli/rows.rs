@@ -3,7 +3,7 @@
 use clap::Args;
 use diorama_output::folder::{Folder, Selection};
 use diorama_output::row::{Dialogue, Split};
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 
 use super::ability::ability;
 use super::error::CliError;
@@ -24,6 +24,9 @@ pub struct RowsArgs {
     /// Tag that the rows have. Repeatable: all of them [default: any].
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
+    /// Band of difficulty of the rows: easy, medium or hard. Repeatable: any of them [default: all].
+    #[arg(long, value_name = "D")]
+    pub difficulty: Vec<Difficulty>,
     /// Id of a row. Repeatable: any of them [default: all].
     #[arg(long, value_name = "ID")]
     pub id: Vec<String>,
@@ -40,6 +43,7 @@ impl RowsArgs {
             domains: self.domain.clone(),
             abilities: self.ability.clone(),
             tags: self.tag.clone(),
+            difficulties: self.difficulty.clone(),
             ids: self.id.clone(),
             limit: self.limit,
         }

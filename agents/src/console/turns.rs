@@ -230,6 +230,7 @@ mod tests {
             depth: 1,
             rc_level: None,
             tags: Vec::new(),
+            difficulty: None,
             world_id: String::new(),
             world_hash: String::new(),
             domains: Vec::new(),

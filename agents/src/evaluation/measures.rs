@@ -189,6 +189,7 @@ fn groups(row: &Dialogue, judge: &Judge) -> Vec<(&'static str, String)> {
         ("depth", row.depth.to_string()),
         ("pool", pool_range(judge.pool())),
     ];
+    groups.extend(row.difficulty.map(|band| ("difficulty", band.name().to_owned())));
     for tag in &row.tags {
         groups.push(("ability_and_tag", format!("{ability} / {tag}")));
         groups.push(("tag", tag.clone()));

@@ -35,8 +35,9 @@ pub struct Shown {
 }
 
 /// Dimensions of the success tables, with their headings.
-const DIMENSIONS: [(&str, &str); 5] = [
+const DIMENSIONS: [(&str, &str); 6] = [
     ("ability", "Success by ability"),
+    ("difficulty", "Success by difficulty"),
     ("depth", "Success by depth: calls nested through their arguments"),
     ("tag", "Success by tag"),
     ("pool", "Success by pool: APIs to tell apart"),

@@ -392,6 +392,7 @@ impl Work {
             attempt: self.attempt,
             version: crate::GENERATOR_VERSION.to_owned(),
             authors: proven.authors.clone(),
+            difficulty: None,
         };
         let terms = format!("{} ({})", settings.model, settings.terms);
         let by_caller = proven.authors.get("assistant").is_some_and(|author| author == caller::STEP);

@@ -17,20 +17,20 @@ use diorama_output::stats::text::words;
 use diorama_proof::candidate::CandidateGoal;
 use diorama_proof::{GateReport, Grounded};
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, World};
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::proposal::{Proposal, TaskSpec, propose};
-use super::prove::{Rejected, test};
+use super::prove::{Rejected, test, test_band};
 use super::row::{self, About};
 use super::source::RowSource;
 use super::turns::Turn;
 use crate::draws::{RowKey, Streams, WordingTurn};
 use crate::scenarios::weights::{self, ability_weight};
-use crate::scenarios::{Drawn, Joins, Push};
+use crate::scenarios::{Drawn, Joins, Pool, Push};
 use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::recipe::Recipe;
@@ -57,6 +57,8 @@ const DOMAIN_ATTEMPTS: u32 = 48;
 /// Shares of the conversations that go on to a matter of another domain, and to another one of the same domain, where one takes up what
 /// was stated.
 const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 45), (Joins::OneDomain, 25), (Joins::Nothing, 30)];
+/// The same shares where the conversations are to be hard.
+const HARD_JOINED: [(Joins, u32); 2] = [(Joins::Domains, 75), (Joins::OneDomain, 25)];
 /// Minutes after the world's start in which sessions begin.
 const START_SPAN_MINUTES: i64 = 90;
 /// Attempts with the same scenario before another one is drawn.
@@ -68,6 +70,7 @@ impl RowSource for Recipe {
     fn make_batch(&self, batch: &Batch) -> Result<BatchRows, PipelineError> {
         let world = make_batch_world(self, batch)?;
         let mut maker = RowMaker::new(&world, self.streams(), &self.abilities, batch.split);
+        maker.ask_for(self.difficulty);
         let mut rows = Vec::new();
         for row_index in batch.row_indexes.clone() {
             let key = self.row_key(batch, row_index);
@@ -120,6 +123,8 @@ pub(crate) struct RowMaker<'a> {
     pub(crate) joined: &'a [(Joins, u32)],
     /// Attempts at a row before it is given up.
     pub(crate) attempts: u32,
+    /// The band that all rows are to be of; any where none is asked for.
+    difficulty: Option<Difficulty>,
     requests: Vec<Box<[u64]>>,
     /// The tasks proposed so far.
     pub(crate) funnel: Funnel,
@@ -133,7 +138,16 @@ impl<'a> RowMaker<'a> {
         split: Split,
     ) -> Self {
         let (requests, funnel) = (Vec::new(), Funnel::default());
-        Self { world, streams, abilities, split, joined: &JOINED, attempts: ATTEMPTS, requests, funnel }
+        let (joined, attempts, difficulty) = (&JOINED, ATTEMPTS, None);
+        Self { world, streams, abilities, split, joined, attempts, difficulty, requests, funnel }
+    }
+
+    /// Asks for rows of one band. Hard ones go on to matters of other domains, and stand among many tools.
+    pub(crate) fn ask_for(&mut self, difficulty: Option<Difficulty>) {
+        self.difficulty = difficulty;
+        if difficulty == Some(Difficulty::Hard) {
+            self.joined = &HARD_JOINED;
+        }
     }
 
     /// The row of an index; none if no attempt passes.
@@ -153,6 +167,7 @@ impl<'a> RowMaker<'a> {
             attempt: proven.attempt,
             version: crate::GENERATOR_VERSION.to_owned(),
             authors: std::collections::BTreeMap::new(),
+            difficulty: None,
         };
         let about = About {
             ability: proven.ability,
@@ -230,6 +245,7 @@ impl<'a> RowMaker<'a> {
                 forbids,
                 push,
                 patience,
+                pool: if self.difficulty == Some(Difficulty::Hard) { Pool::Large } else { Pool::Usual },
             };
             let Proposal { candidate, tags, domain } = match propose(world, &spec, &mut rng) {
                 Ok(proposal) => proposal,
@@ -262,12 +278,17 @@ impl<'a> RowMaker<'a> {
                 self.funnel.drop_at("duplicate", REPEATS);
                 continue;
             }
-            match test(world, candidate, &mut rng) {
+            let tested = match self.difficulty {
+                Some(band) => test_band(world, candidate, (band, &tags), &mut rng),
+                None => test(world, candidate, &mut rng),
+            };
+            match tested {
                 Ok((grounded, report)) => {
                     self.requests.push(opening);
                     return Some(Proven { grounded, report, ability, tags, domain, attempt });
                 }
                 Err(Rejected::Gate(reason)) => self.funnel.drop_at(reason.gate.name(), reason.code.name()),
+                Err(Rejected::Band(reason)) => self.funnel.drop_at("difficulty", reason),
                 Err(Rejected::Form(_)) => self.funnel.drop_at("caller", "not of the form of a candidate"),
             }
         }
@@ -326,6 +347,7 @@ mod tests {
             abilities: vec![ability],
             domains,
             worlds: worlds.collect(),
+            difficulty: None,
             test_split: Default::default(),
             domains_per_world: if only.is_none() { 3 } else { 1 },
             dialogues: ROWS,
@@ -333,6 +355,32 @@ mod tests {
             model: None,
         })
         .unwrap()
+    }
+
+    #[test]
+    fn rows_that_are_asked_for_by_band_are_of_it() {
+        for band in [Difficulty::Easy, Difficulty::Hard] {
+            let recipe = recipe(None, Ability::Call, Shares::new());
+            let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..8 };
+            let world = make_batch_world(&recipe, &batch).unwrap();
+            let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);
+            maker.ask_for(Some(band));
+            let rows: Vec<Dialogue> = batch
+                .row_indexes
+                .clone()
+                .filter_map(|row| maker.row((row, recipe.row_key(&batch, row)), None))
+                .collect();
+            assert!(rows.len() > 3, "{band}: {} rows", rows.len());
+            for row in &rows {
+                assert_eq!(row.difficulty, Some(band));
+                let provenance: Provenance = serde_json::from_str(&row.provenance).unwrap();
+                let counts = provenance.difficulty.unwrap();
+                assert_eq!(counts.band(), band);
+                let tools: Vec<serde_json::Value> = serde_json::from_str(&row.tools).unwrap();
+                let most = world.base.world().apis.len();
+                assert!(band == Difficulty::Easy || tools.len() >= most.min(30), "{} tools", tools.len());
+            }
+        }
     }
 
     /// Makes the conversations of a recipe's only batch.

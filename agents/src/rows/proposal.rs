@@ -11,7 +11,7 @@ use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Push, Unplayed};
+use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Pool, Push, Unplayed};
 use crate::worlds::world::BatchWorld;
 
 /// Why a conversation is not proposed whose assistant tries what it could have read.
@@ -40,6 +40,8 @@ pub struct TaskSpec {
     pub push: Option<Push>,
     /// Needless questions after which the user leaves; any number when not given.
     pub patience: Option<u32>,
+    /// The tools beside the needed ones.
+    pub pool: Pool,
 }
 
 /// A conversation that is proposed.
@@ -109,6 +111,7 @@ pub(crate) fn propose(
         forbids: spec.forbids,
         push: spec.push,
         patience: spec.patience,
+        pool: spec.pool,
     };
     let played = scenarios::play(world, scenario, &later, options, rng)
         .map_err(|reason| failed(reason.agent(), reason.name()))?;

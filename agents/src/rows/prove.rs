@@ -3,7 +3,8 @@
 //! Grounds a candidate and has it meet the six gates. Which author it comes from makes no difference.
 
 use diorama_proof::candidate::CandidateError;
-use diorama_proof::{Candidate, GateReport, Grounded, Reason, ground, prove};
+use diorama_proof::{Candidate, GateReport, Grounded, Reason, difficulty, ground, prove};
+use diorama_seeds::task::difficulty::{Difficulty, MAX_CALLS};
 use rand_chacha::ChaCha8Rng;
 
 use crate::worlds::world::BatchWorld;
@@ -17,6 +18,9 @@ pub enum Rejected {
     /// A gate does not let it pass.
     #[error("{}: {}", .0.gate.name(), .0)]
     Gate(Reason),
+    /// It is of another difficulty than the one that is asked for.
+    #[error("{0}")]
+    Band(&'static str),
 }
 
 /// Tests a candidate: returns it with its sources, and what the gates found.
@@ -30,5 +34,30 @@ pub fn test(
 ) -> Result<(Grounded, GateReport), Rejected> {
     let grounded = ground(world.context(), candidate)?;
     let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
+    Ok((grounded, report))
+}
+
+/// Tests a candidate whose dialogue shows these tags, and that is to be of a band.
+///
+/// # Errors
+/// Why it does not pass, or that it is of another band. What cannot be of the band any more does not meet the gates.
+pub(crate) fn test_band(
+    world: &BatchWorld,
+    candidate: Candidate,
+    (band, tags): (Difficulty, &[&str]),
+    rng: &mut ChaCha8Rng,
+) -> Result<(Grounded, GateReport), Rejected> {
+    let grounded = ground(world.context(), candidate)?;
+    let counts = difficulty::measure(&world.base, &grounded, &GateReport::default(), tags);
+    if counts.calls >= MAX_CALLS {
+        return Err(Rejected::Band("needs too many calls"));
+    }
+    if !counts.bands_of_traps().contains(&band) {
+        return Err(Rejected::Band("is of another band"));
+    }
+    let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
+    if counts.with_traps(report.traps).band() != band {
+        return Err(Rejected::Band("is of another band"));
+    }
     Ok((grounded, report))
 }

@@ -1,13 +1,13 @@
 //! A tested candidate as a row of a dataset.
 
 use diorama_engine::Base;
-use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
+use diorama_engine::tools::is_of_solution;
 use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
-use diorama_proof::{GateReport, Grounded};
+use diorama_proof::{GateReport, Grounded, difficulty};
 use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::model::{DomainId, World};
-use diorama_seeds::task::{Ability, GoldCall, Outcome, nested_calls, places};
+use diorama_seeds::task::{Ability, GoldCall, Outcome, nested_calls};
 use serde::Serialize;
 use serde_json::json;
 
@@ -46,7 +46,9 @@ pub struct About<'a> {
 #[must_use]
 pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
     let model = world.base.world();
-    let depth = depth(&grounded.gold);
+    let counts = difficulty::measure(world.base, grounded, gates, about.tags);
+    let depth = counts.depth;
+    let provenance = Provenance { difficulty: Some(counts), ..about.provenance.clone() };
     let tools = world.base.shown_tools(&grounded.visible);
     let Transcript { messages, events } = make_transcript(world.base, grounded);
     let clock = diorama_seeds::value::Value::DateTime(grounded.clock);
@@ -74,6 +76,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
         depth,
         rc_level: rc_level(depth),
         tags: about.tags.iter().map(|name| (*name).to_owned()).collect(),
+        difficulty: Some(counts.band()),
         world_id: world.id.to_owned(),
         world_hash: world.hash.to_owned(),
         domains: domains(model, &grounded.gold, about.domain),
@@ -94,7 +97,7 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
             None => world.license.to_owned(),
         },
         source: world.source.to_owned(),
-        provenance: text(about.provenance),
+        provenance: text(&provenance),
     }
 }
 
@@ -196,18 +199,6 @@ fn make_transcript(base: &Base, grounded: &Grounded) -> Transcript {
         transcript.events.push(Event::End(ended));
     }
     transcript
-}
-
-/// Calls nested through their arguments: 1 for a call whose arguments come from the user alone.
-#[must_use]
-pub fn depth(gold: &[GoldCall]) -> u32 {
-    let mut depths: Vec<u32> = Vec::with_capacity(gold.len());
-    for call in gold {
-        let from = |index: &u32| depths.get(*index as usize).copied().unwrap_or(0);
-        let below = call.sources.values().flat_map(places).map(|(of, _)| from(&of));
-        depths.push(if call.api == TOOL_SEARCHER { 0 } else { below.max().unwrap_or(0) + 1 });
-    }
-    depths.into_iter().max().unwrap_or(0)
 }
 
 /// The reference calls as Reverse Chain's nested labels, separated by `; `: each call whose reply no other call takes.

@@ -45,6 +45,7 @@ fn rows(docs: Vec<WorldDoc>) -> Rows {
         domains_per_world: 2,
         dialogues: 1_000,
         shares: Shares::new(),
+        difficulty: None,
         test_split: TestRequest { domains: vec![TEST.to_owned()], share: None },
         model: None,
     })

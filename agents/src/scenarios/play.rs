@@ -26,7 +26,8 @@ use super::push::Push;
 use super::set::{Further, Joins};
 use super::sign_in::may_be_signed_in;
 use super::state::Manner;
-use super::tags::{IMPATIENT, MISSED_SEARCH, SAYS_BEFORE_CALLING, told_by};
+use super::tags::{IMPATIENT, MISSED_SEARCH, SAYS_BEFORE_CALLING, SEARCHES_POLICY, told_by};
+use super::tools::Pool;
 use super::unplayed::Unplayed;
 use super::words::Scene;
 use super::{system, tools};
@@ -42,6 +43,8 @@ pub struct Played<'a> {
     pub missed: usize,
     /// True where the assistant had a call confirmed by rule.
     pub has_asked: bool,
+    /// True where the assistant searched the articles of a policy.
+    pub searches_policy: bool,
     /// True where a call was refused by a rule that the text of its tool tells.
     pub tries_told_rule: bool,
     /// The scenarios, in their order.
@@ -62,6 +65,7 @@ impl Played<'_> {
         let labels = [
             (SAYS_BEFORE_CALLING, turns().any(|turn| turn.say.is_some() && !turn.calls.is_empty())),
             (MISSED_SEARCH, self.missed > 0),
+            (SEARCHES_POLICY, self.searches_policy),
             ("confirmation", self.has_asked),
             (IMPATIENT, self.candidate.patience.is_some()),
             ("parallel_calls", turns().any(|turn| turn.calls.len() > 1)),
@@ -104,6 +108,8 @@ pub struct PlayOptions {
     pub push: Option<Push>,
     /// Needless questions after which the user leaves; any number when not given.
     pub patience: Option<u32>,
+    /// The tools beside the needed ones.
+    pub pool: Pool,
 }
 
 /// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
@@ -180,7 +186,7 @@ impl<'a> Prepared<'a> {
         let visible = match options.ability {
             Ability::Call => {
                 let all = std::iter::once(first).chain(listed()).chain(taken_back.iter().copied());
-                tools::tools_among(model, needed(all, world), rng)
+                tools::tools_among(model, needed(all, world), options.pool, rng)
             }
             Ability::RetrieveCall | Ability::PlanRetrieveCall => Vec::new(),
         };
@@ -214,6 +220,7 @@ impl<'a> Prepared<'a> {
             forbids: self.options.forbids,
             push: None,
             is_impatient: false,
+            misleads: false,
         };
         let mut player = Player::new(self.world, (self.first, self.scene), self.session, manner, rng);
         for goal in &self.first.doc.goals {
@@ -228,11 +235,15 @@ impl<'a> Prepared<'a> {
     /// Why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
-        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience } = options;
+        let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience, pool: _ } =
+            options;
         let model = world.base.world();
         let listed = || std::iter::once(first).chain(later.iter().flatten().copied());
         let rules = match model.domains.get(first.domain.index()).filter(|_| first.doc.policy) {
-            Some(domain) => policy::document(domain, rng),
+            Some(domain) => match model.policy_search(first.domain) {
+                Some(search) => policy::refer(&model.api(search).name, rng),
+                None => policy::document(domain, rng),
+            },
             None => String::new(),
         };
         let has_tools = |domain: &DomainId| {
@@ -254,9 +265,19 @@ impl<'a> Prepared<'a> {
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
         let retrieves = ability != Ability::Call;
+        let has_replaced = first.doc.policy && world.base.replaced_shadow().is_some();
+        let misleads = has_replaced && rng.random_bool(MISLEADS);
         let is_impatient = patience.is_some();
-        let manner =
-            Manner { hand, system: system.clone(), retrieves, is_signed_in, forbids, push, is_impatient };
+        let manner = Manner {
+            hand,
+            system: system.clone(),
+            retrieves,
+            is_signed_in,
+            forbids,
+            push,
+            is_impatient,
+            misleads,
+        };
         let mut player = Player::new(world, (first, scene), session, manner, rng);
         player.talk.turn = turn;
         let mut goals = Vec::new();
@@ -331,6 +352,7 @@ impl<'a> Prepared<'a> {
         let detours = player.detours.clone();
         let (has_asked, tries_told_rule) = (player.talk.has_asked, player.talk.tries_told_rule);
         let pushes = std::mem::take(&mut player.talk.pushes);
+        let searches_policy = player.talk.searches_policy;
         let candidate = Candidate {
             candidate: CANDIDATE_VERSION,
             world: None,
@@ -342,7 +364,16 @@ impl<'a> Prepared<'a> {
             patience,
             goals,
         };
-        Ok(Played { candidate, missed, has_asked, tries_told_rule, scenarios, detours, pushes })
+        Ok(Played {
+            candidate,
+            missed,
+            has_asked,
+            searches_policy,
+            tries_told_rule,
+            scenarios,
+            detours,
+            pushes,
+        })
     }
 }
 
@@ -365,6 +396,9 @@ fn closes(goal: &ScenarioGoalDoc) -> bool {
 /// Share of the conversations in which the operator has signed the user in, of those that may be so.
 const SIGNED_IN: f64 = 0.6;
 
+/// Share of the conversations with a policy in articles in which one that was replaced is to lead to the other verdict.
+const MISLEADS: f64 = 0.8;
+
 /// Share of the conversations whose first request is declined without a call that end with that.
 const LEAVES: f64 = 0.8;
 
@@ -380,7 +414,8 @@ fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld)
     let called = scenarios.flat_map(|scenario| {
         let names = scenario.doc.calls().filter_map(|call| call.call.as_deref());
         let called = names.filter_map(|name| model.api_named(name));
-        called.chain(look_up::finders(world, scenario))
+        let search = model.policy_search(scenario.domain).filter(|_| scenario.doc.policy);
+        called.chain(look_up::finders(world, scenario)).chain(search)
     });
     let mut apis: Vec<ApiId> = called
         .flat_map(|id| {

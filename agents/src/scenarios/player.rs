@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use diorama_engine::Body;
 use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::tools::TOOL_SEARCHER;
+use diorama_engine::{Body, apply};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::scenario::Scenario;
@@ -203,6 +203,7 @@ impl<'a, 'r> Player<'a, 'r> {
         step: &ScenarioStepDoc,
         told: &mut Told,
     ) -> Result<Option<Arc<LogEntry>>, Unplayed> {
+        self.read_policy(step, told)?;
         self.sign_in(step, told)?;
         self.look_up(step, told)?;
         if let Some(name) = step.call.as_deref().filter(|name| !self.find(name, &mut told.turns)) {
@@ -215,7 +216,12 @@ impl<'a, 'r> Player<'a, 'r> {
             let reply = entry.reply.to_json(&self.world.base.world().zone);
             return Err(Unplayed::Refused { api: call.api, reply });
         }
-        if forbids != (self.manner.forbids || doc.end.is_empty()) {
+        let forbade = || {
+            let before = self.world.base.replaced_shadow()?;
+            Some(!apply(before, self.session.state(), &call).reply.is_success())
+        };
+        let is_wanted = !self.manner.misleads || forbade() == Some(!forbids);
+        if !is_wanted || forbids != (self.manner.forbids || doc.end.is_empty()) {
             return Err(Unplayed::OtherVerdict { api: call.api, forbids });
         }
         if let Some(rule) = &entry.broken {
@@ -236,9 +242,13 @@ impl<'a, 'r> Player<'a, 'r> {
             }
             None if !step.user.is_empty() => self.exchange(step, told),
             None => {
+                self.read_policy(step, told)?;
                 self.sign_in(step, told)?;
                 self.look_up(step, told)?;
-                self.calls(step, &mut told.turns)
+                match step.until.is_empty() {
+                    true => self.calls(step, &mut told.turns),
+                    false => self.read_pages(step, &mut told.turns),
+                }
             }
         }
     }

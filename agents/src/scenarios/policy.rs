@@ -5,8 +5,13 @@ use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-use super::speech::SPEECH;
+use super::speech::{SPEECH, fill};
 use crate::draws::choose;
+
+/// The words that refer to the articles of the policy, which a tool searches.
+pub(crate) fn refer(tool: &str, rng: &mut ChaCha8Rng) -> String {
+    fill(choose(&SPEECH.policy_articles, rng).map_or("", String::as_str), &[("tool", tool)])
+}
 
 /// The policy with all its rules, each in one of its wordings, in an order of its own.
 pub(crate) fn document(domain: &Domain, rng: &mut ChaCha8Rng) -> String {

@@ -14,6 +14,7 @@ use rand_chacha::ChaCha8Rng;
 use super::play::{PlayOptions, Prepared, play};
 use super::set::Further;
 use super::shares::Shares;
+use super::tools::Pool;
 use super::unplayed::Unplayed;
 use crate::rows::prove::{Rejected, test};
 use crate::worlds::error::PipelineError;
@@ -196,6 +197,7 @@ fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
         forbids: false,
         push: None,
         patience: None,
+        pool: Pool::Usual,
     }
 }
 

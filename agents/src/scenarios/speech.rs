@@ -15,6 +15,12 @@ pub struct Speech {
     pub tools_are_found: Vec<String>,
     /// Operators, before the rules of a policy.
     pub policy: Vec<String>,
+    /// Operators, of a policy that stands in articles. `{tool}` searches them.
+    pub policy_articles: Vec<String>,
+    /// Beginnings of articles that were replaced on a `{date}` by one with the `{title}`.
+    pub replaced_articles: Vec<String>,
+    /// Articles that tell no rule: title and text. `{acts}` are what rules govern.
+    pub general_articles: Vec<Vec<String>>,
     /// Operators, of an assistant for all services of a world.
     pub services: String,
     /// Operators, of other services whose tools the assistant of one service has.
@@ -94,6 +100,8 @@ mod tests {
             &speech.assistants,
             &speech.tools_are_found,
             &speech.policy,
+            &speech.policy_articles,
+            &speech.replaced_articles,
             &speech.confirmations,
             &speech.clock,
             &speech.greetings,

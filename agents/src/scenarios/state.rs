@@ -27,6 +27,8 @@ pub(crate) struct Manner {
     pub(crate) push: Option<Push>,
     /// True where the user asks for no needless questions.
     pub(crate) is_impatient: bool,
+    /// True where articles that were replaced are to lead to the other verdict.
+    pub(crate) misleads: bool,
 }
 
 /// What was said so far.
@@ -44,6 +46,8 @@ pub(crate) struct Talk {
     pub(crate) assurance: Assurance,
     /// True where the assistant has had a call confirmed by rule.
     pub(crate) has_asked: bool,
+    /// True where the assistant has searched the articles of a policy.
+    pub(crate) searches_policy: bool,
     /// True where the assistant has made a call that a rule in the text of its tool refuses.
     pub(crate) tries_told_rule: bool,
     /// Tags of the pushes that were made.

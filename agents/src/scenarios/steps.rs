@@ -33,6 +33,7 @@ fn count_alike(first: &ScenarioStepDoc, after: &[ScenarioStepDoc]) -> usize {
             && step.together.is_empty()
             && step.ask.is_none()
             && !step.fails
+            && step.until.is_empty()
     };
     if !is_plain(first) {
         return 0;

@@ -9,6 +9,7 @@ pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
 pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
 pub(crate) const IMPATIENT: &str = "impatient";
+pub(crate) const SEARCHES_POLICY: &str = "search_policy";
 
 /// The labels that a share can be set for.
 pub const LABELS: [&str; 20] = [
@@ -66,9 +67,10 @@ mod tests {
     use super::{LABELS, OF_THE_WAY};
 
     /// Labels of what was played, for which no share can be set.
-    const PLAYED: [&str; 8] = [
+    const PLAYED: [&str; 9] = [
         "joined",
         "list_argument",
+        "search_policy",
         "several_domains",
         "pressure",
         "persistent",

@@ -1,8 +1,10 @@
+mod articles;
 mod assurance;
 mod catalog;
 mod pushes;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
@@ -52,6 +54,7 @@ fn catalog_recipe() -> Recipe {
         abilities: Vec::new(),
         domains: crate::catalog::domains(),
         worlds: Vec::new(),
+        difficulty: None,
         test_split: Default::default(),
         domains_per_world: 3,
         dialogues: 1,
@@ -77,6 +80,7 @@ fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
         forbids: false,
         push: None,
         patience: None,
+        pool: Pool::Usual,
     }
 }
 
@@ -325,6 +329,7 @@ fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
             forbids: false,
             push: None,
             patience: None,
+            pool: Pool::Usual,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };

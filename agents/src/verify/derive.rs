@@ -11,10 +11,10 @@ use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_output::row::parts::{Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role};
 use diorama_proof::candidate::{CANDIDATE_VERSION, CandidateCall, CandidateGoal, Turn};
-use diorama_proof::{Candidate, ground_with};
+use diorama_proof::{Candidate, GateReport, ground_with};
 use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::script::Script;
-use diorama_seeds::task::Checks;
+use diorama_seeds::task::{Checks, Difficulty};
 use serde_json::Value as Json;
 
 use super::error::{VerifyError, column, same};
@@ -51,6 +51,9 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     let search = SearchVersion::named(&task.episode.search);
     let grounded = ground_with(world.context(), candidate, search)
         .map_err(|error| column("messages", format!("they are no candidate: {error}")))?;
+    // How many mutants an API accepts is told by the gate `mutation` alone, which is not run again.
+    let traps = provenance.difficulty.map_or(0, |counts| counts.traps);
+    let gates = GateReport { traps, ..task.gates.clone() };
     let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
     let about = About {
         ability: row.ability,
@@ -69,8 +72,13 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
         Some(terms) => (&*terms.license, &*terms.source),
         None => (&*row.license, &*row.source),
     };
-    let again = row_of(RowWorld { base, id, hash, license, source }, &grounded, &task.gates, &about);
-    for (place, found, expected) in columns(row, &task.checks, &again) {
+    let again = row_of(RowWorld { base, id, hash, license, source }, &grounded, &gates, &about);
+    let mut compared = columns(row, &task.checks, &again);
+    // Rows before the column have neither a band nor its counts.
+    if row.difficulty.is_some() || provenance.difficulty.is_some() {
+        compared.extend(difficulty(row, &again));
+    }
+    for (place, found, expected) in compared {
         if found == expected {
             continue;
         }
@@ -118,6 +126,16 @@ fn columns(row: &Dialogue, checks: &Checks, again: &Dialogue) -> Vec<(&'static s
         .zip(again)
         .map(|((name, found), (_, made))| (name, found, made))
         .collect()
+}
+
+/// The band of difficulty, and the counts that it follows from.
+fn difficulty(row: &Dialogue, again: &Dialogue) -> [(&'static str, String, String); 2] {
+    let counts = |row: &Dialogue| {
+        let provenance: Json = serde_json::from_str(&row.provenance).unwrap_or_default();
+        provenance["difficulty"].to_string()
+    };
+    let band = |row: &Dialogue| row.difficulty.map_or("nothing", Difficulty::name).to_owned();
+    [("provenance.difficulty", counts(row), counts(again)), ("difficulty", band(row), band(again))]
 }
 
 /// Returns the claims in a `gold_answer` as JSON. Rows of an earlier version also hold the words of the

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use diorama_output::folder::Folder;
 use diorama_output::row::{Dialogue, Role};
 use diorama_output::storage::Storage;
+use diorama_seeds::task::Difficulty;
 use serde_json::{Map, Value as Json, json};
 
 use super::replay;
@@ -69,7 +70,7 @@ fn message(row: &mut Dialogue, role: Role) -> bool {
 }
 
 /// Single changes, and the path that the error must name.
-const TAMPERINGS: [(&str, Tampering, &str); 28] = [
+const TAMPERINGS: [(&str, Tampering, &str); 31] = [
     (
         "another tolerance",
         |row| {
@@ -263,6 +264,27 @@ const TAMPERINGS: [(&str, Tampering, &str); 28] = [
         "another outcome",
         |row| edit(&mut row.episode, |episode| put(&mut episode["outcome"], json!("refused"))),
         "episode.outcome",
+    ),
+    (
+        "another band",
+        |row| {
+            row.difficulty = row.difficulty.map(|band| Difficulty::ALL[(band as usize + 1) % 3]);
+            true
+        },
+        "difficulty: found",
+    ),
+    (
+        "no band",
+        |row| {
+            row.difficulty = None;
+            true
+        },
+        "difficulty: found",
+    ),
+    (
+        "more near misses",
+        |row| edit(&mut row.provenance, |made| put(&mut made["difficulty"]["near_misses"], json!(999))),
+        "provenance.difficulty.near_misses: found 999",
     ),
 ];
 

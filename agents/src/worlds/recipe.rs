@@ -7,7 +7,7 @@ use diorama_output::plan::{Batch, ROWS_PER_BATCH};
 use diorama_output::row::Split;
 use diorama_seeds::compose::compose;
 use diorama_seeds::doc::WorldDoc;
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 use diorama_seeds::world::Report;
 use rayon::prelude::*;
 use serde_json::{Value as Json, json};
@@ -29,6 +29,8 @@ pub struct Recipe {
     pub seed: u64,
     /// Abilities asked for, without duplicates.
     pub abilities: Vec<Ability>,
+    /// The band that all rows are to be of; any where none is asked for.
+    pub difficulty: Option<Difficulty>,
     /// The subjects of the training split, in the order of their turns.
     pub train: Vec<Subject>,
     /// The subjects of the test split; empty when there is one domain.
@@ -44,6 +46,10 @@ const MAX_NAME: usize = 64;
 
 /// API variants in which the rows of a domain are played, each among other domains.
 const API_VARIANTS: u64 = 3;
+
+/// Of so many worlds of a domain with a policy one has it in articles; of those of hard rows.
+const WITH_ARTICLES: u64 = 6;
+const HARD_WITH_ARTICLES: u64 = 2;
 
 /// The inputs of a run.
 pub struct Ingredients {
@@ -61,6 +67,8 @@ pub struct Ingredients {
     pub dialogues: u64,
     /// Shares of what conversations are to show, by label.
     pub shares: Shares,
+    /// The band that all rows are to be of; any where none is asked for.
+    pub difficulty: Option<Difficulty>,
     /// What is asked of the test split.
     pub test_split: TestRequest,
     /// The model that writes, and how it is asked; none offline.
@@ -81,6 +89,7 @@ impl Recipe {
             domains_per_world,
             dialogues,
             shares,
+            difficulty,
             test_split,
             model,
         } = ingredients;
@@ -105,6 +114,7 @@ impl Recipe {
         if !shares.is_empty() {
             config.insert("tags".to_owned(), json!(shares));
         }
+        config.extend(difficulty.map(|band| ("difficulty".to_owned(), json!(band))));
         if !test_split.domains.is_empty() {
             config.insert("test_domains".to_owned(), json!(test_split.domains));
         }
@@ -112,6 +122,7 @@ impl Recipe {
         let mut recipe = Self {
             seed,
             abilities,
+            difficulty,
             train: Vec::new(),
             test: Vec::new(),
             takes_turns: shares.is_empty(),
@@ -218,7 +229,7 @@ impl Recipe {
         let template = |group: Vec<Arc<CatalogDomain>>, api_variant: Option<u64>| {
             let names: Vec<String> = group.iter().map(|domain| domain.name.to_owned()).collect();
             let family = family_name(&names);
-            let (shares, abilities) = (shares.clone(), self.abilities.clone());
+            let (shares, abilities, difficulty) = (shares.clone(), self.abilities.clone(), self.difficulty);
             LazyTemplate::new(move || {
                 let docs: Result<Vec<WorldDoc>, Report> =
                     group.iter().map(|domain| domain.doc().cloned()).collect();
@@ -227,11 +238,25 @@ impl Recipe {
                 let docs = Locale::draw(&docs, &mut streams.stream(&format!("locale/{family}"), number))
                     .map_or_else(|| docs.clone(), |locale| locale.put_on(&docs));
                 let composed = compose(&family, &docs)?;
+                let one_of =
+                    if difficulty == Some(Difficulty::Hard) { HARD_WITH_ARTICLES } else { WITH_ARTICLES };
+                let articles = format!("articles/{family}");
+                let composed = match streams.number(&articles, number) % one_of {
+                    0 => variant::put_policy_into_articles(composed, &mut streams.stream(&articles, number))?,
+                    _ => composed,
+                };
                 let doc = match api_variant {
                     Some(number) => {
                         variant::vary(composed, &mut streams.stream(&format!("api_variant/{family}"), number))
                     }
                     None => composed,
+                };
+                let doc = match difficulty {
+                    Some(Difficulty::Hard) => variant::lengthen_lists(
+                        doc,
+                        &mut streams.stream(&format!("long_lists/{family}"), number),
+                    ),
+                    _ => doc,
                 };
                 // The words of the catalog's scenarios were checked by its tests.
                 let template = WorldTemplate::of_read(doc, alternates, &shares, &abilities)?;

@@ -4,6 +4,8 @@
 //! A model that has learnt one world by heart should not do better than one that reads: so each world template has
 //! several API variants. What an API does is never changed.
 
+mod articles;
+mod lists;
 mod shape;
 
 use std::collections::{HashMap, HashSet};
@@ -12,6 +14,7 @@ use diorama_answers::prose::measures;
 use diorama_seeds::casing::Casing;
 use diorama_seeds::doc::{ApiDoc, DomainDoc, WorldDoc};
 use diorama_seeds::english::stem;
+use diorama_seeds::world::Report;
 use rand::RngExt;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
@@ -45,6 +48,33 @@ enum Documents {
     Terse,
     /// No descriptions of parameters, and no rules in those of APIs.
     Bare,
+}
+
+/// A document in which the policy of the first domain stands in articles that assistants search: a function of the document and the
+/// stream of choices. The same document where it has no policy, or no scenario that looks at it.
+///
+/// # Errors
+/// When the document is wrong.
+pub fn put_policy_into_articles(doc: WorldDoc, rng: &mut ChaCha8Rng) -> Result<WorldDoc, Report> {
+    let Some(first) = articles::put_policy(&doc, rng)? else { return Ok(doc) };
+    let (mut doc, mut domains) = doc.into_domains();
+    if let Some(domain) = domains.first_mut() {
+        *domain = first;
+    }
+    doc.domains = domains;
+    Ok(doc)
+}
+
+/// A document whose lists lack some of their filters, so that they are read page by page: a function of the document and the stream of
+/// choices. Scenarios follow; those that cannot are left out.
+pub fn lengthen_lists(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
+    let (mut doc, mut domains) = doc.into_domains();
+    let key = rng.random();
+    for domain in &mut domains {
+        lists::leave_out_filters(domain, &mut fork(key, &domain.domain.name));
+    }
+    doc.domains = domains;
+    doc
 }
 
 /// A document with another API variant: a function of the document and the stream of choices.
@@ -239,7 +269,7 @@ mod tests {
         use diorama_proof::Candidate;
         use diorama_seeds::task::Ability;
 
-        use crate::scenarios::{Further, PlayOptions, Played, Shares, Unplayed, play};
+        use crate::scenarios::{Further, PlayOptions, Played, Pool, Shares, Unplayed, play};
         use crate::worlds::make::make_world;
         use crate::worlds::world::WorldTemplate;
 
@@ -263,6 +293,7 @@ mod tests {
                         forbids: false,
                         push: None,
                         patience: None,
+                        pool: Pool::Usual,
                     };
                     let is_lost = |played: &Result<Played<'_>, Unplayed>| {
                         matches!(

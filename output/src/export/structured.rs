@@ -21,6 +21,7 @@ pub(crate) fn make_structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
         split: row.split,
         ability: row.ability,
         tags: row.tags.clone(),
+        difficulty: row.difficulty,
         domains: row.domains.clone(),
         tools,
         messages,

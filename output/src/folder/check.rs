@@ -6,7 +6,7 @@ use std::fmt::Display;
 use serde_json::Value as Json;
 
 use super::open::{Failure, Folder, Part, is_rows};
-use crate::columns::SCHEMA_VERSION;
+use crate::columns::STRUCTURED_VERSION;
 use crate::export::structured::make_structured;
 use crate::funnel::Counts;
 use crate::manifest::{CARD, FileEntry, MANIFEST, Manifest, QUALITY, STEPS, Versions, structured_file};
@@ -275,7 +275,7 @@ impl Folder {
     /// reports unreadable ones.
     pub fn check_structured(&self, rows: &str) -> Vec<Failure> {
         // Earlier versions have no structured rows.
-        if self.manifest().schema_version < SCHEMA_VERSION {
+        if self.manifest().schema_version < STRUCTURED_VERSION {
             return Vec::new();
         }
         let name = structured_file(rows);
@@ -428,6 +428,7 @@ fn list_differing_counts(found: &Counts, expected: &Counts) -> Vec<&'static str>
         ("domains", found.domains == expected.domains),
         ("tags", found.tags == expected.tags),
         // Earlier versions did not count these.
+        ("difficulties", expected.difficulties.is_empty() || found.difficulties == expected.difficulties),
         ("apis", expected.apis.is_empty() || found.apis == expected.apis),
         (
             "sources_called",

@@ -1,6 +1,6 @@
 //! Selects rows of a dataset.
 
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 
 use super::open::Folder;
 use crate::manifest::Manifest;
@@ -18,6 +18,8 @@ pub struct Selection {
     pub abilities: Vec<Ability>,
     /// The row has all of these tags.
     pub tags: Vec<String>,
+    /// The row has one of these bands of difficulty.
+    pub difficulties: Vec<Difficulty>,
     /// The row has one of these ids.
     pub ids: Vec<String>,
     /// Maximum number of rows.
@@ -56,11 +58,13 @@ impl Selection {
         let counts = &manifest.counts;
         let splits = self.split.iter().map(|split| split.as_str());
         let abilities = self.abilities.iter().map(|ability| ability_name(*ability));
+        let difficulties = self.difficulties.iter().map(|band| band.name());
         let named = splits
             .map(|name| ("the split", name, &counts.splits))
             .chain(self.domains.iter().map(|name| ("the domain", name.as_str(), &counts.domains)))
             .chain(abilities.map(|name| ("the ability", name, &counts.abilities)))
-            .chain(self.tags.iter().map(|name| ("the tag", name.as_str(), &counts.tags)));
+            .chain(self.tags.iter().map(|name| ("the tag", name.as_str(), &counts.tags)))
+            .chain(difficulties.map(|name| ("the difficulty", name, &counts.difficulties)));
         for (what, found, known) in named {
             if known.get(found).is_none_or(|rows| *rows == 0) {
                 let names: Vec<String> =
@@ -79,6 +83,8 @@ impl Selection {
             && (self.domains.is_empty() || row.domains.iter().any(|domain| self.domains.contains(domain)))
             && (self.abilities.is_empty() || self.abilities.contains(&row.ability))
             && self.tags.iter().all(|tag| row.tags.contains(tag))
+            && (self.difficulties.is_empty()
+                || row.difficulty.is_some_and(|band| self.difficulties.contains(&band)))
             && among(&self.ids, &row.id)
     }
 }
@@ -127,6 +133,8 @@ mod tests {
         };
         let wanted = |row: &Dialogue| row.tags.len() == 2 && row.ability == Ability::PlanRetrieveCall;
         assert_eq!(check(of_tags, &wanted), Ok(()));
+        let of_bands = Selection { difficulties: vec![Difficulty::Easy, Difficulty::Hard], ..whole.clone() };
+        assert_eq!(check(of_bands, &|row| row.difficulty != Some(Difficulty::Medium)), Ok(()));
         let ids = vec!["d00000007".to_owned(), "x".to_owned()];
         assert_eq!(check(Selection { ids, ..whole.clone() }, &|row| row.id == "d00000007"), Ok(()));
         let error = check(Selection { tags: vec!["tag_9".to_owned()], ..whole }, &|_| false).unwrap_err();

@@ -250,7 +250,7 @@ fn edited_manifests_are_found() {
         let error = Folder::open(Storage::local(&path)).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     };
-    refuse(&|manifest| manifest["schema_version"] = json!(4), "found schema version 4, expected 3");
+    refuse(&|manifest| manifest["schema_version"] = json!(5), "found schema version 5, expected 4");
     refuse(&|manifest| manifest["config"]["n"] = json!(2), "`config_hash` is not the hash of `config`");
     refuse(&|manifest| manifest["files"]["../x"] = json!({"size": 1, "blake3": ""}), "file name `../x`");
     refuse(&|manifest| manifest["seed"] = json!("x"), "not valid: invalid type");

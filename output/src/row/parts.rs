@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use diorama_seeds::script::{Goal, Script};
-use diorama_seeds::task::{Outage, Outcome};
+use diorama_seeds::task::{DifficultyCounts, Outage, Outcome};
 use serde::{Deserialize, Serialize};
 
 /// Column `episode`: the setup and the events of an episode, sufficient for a replay.
@@ -94,6 +94,9 @@ pub struct Provenance {
     /// wrote any text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub authors: BTreeMap<String, String>,
+    /// What makes the task hard, counted in its proof; rows before the column `difficulty` have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub difficulty: Option<DifficultyCounts>,
 }
 
 impl UserFacts {

@@ -8,7 +8,7 @@ impl Dialogue {
     pub fn text_bytes(&self) -> usize {
         let bytes = |column: &Column| match column.cell {
             Cell::Text(get, _) => get(self).len(),
-            Cell::Optional(get, _) => get(self).as_ref().map_or(0, String::len),
+            Cell::Optional(get, _) => get(self).map_or(0, str::len),
             Cell::Texts(get, _) => get(self).iter().map(String::len).sum(),
             Cell::Messages => self.messages.iter().map(Message::text_bytes).sum(),
             Cell::Number(..) | Cell::OptionalNumber(..) => 0,

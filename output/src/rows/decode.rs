@@ -178,9 +178,13 @@ impl<'a> Columns<'a> {
         let mut dialogue = Dialogue::blank();
         for column in self.table.columns() {
             let name = column.field.name;
+            // The reader has checked which columns a file of its version lacks.
+            if column.since > 1 && self.column(name).is_none() {
+                continue;
+            }
             match column.cell {
                 Cell::Text(_, set) => parse(name, set(&mut dialogue, self.text(name, row)?))?,
-                Cell::Optional(_, set) => set(&mut dialogue, self.optional(name, row)?),
+                Cell::Optional(_, set) => parse(name, set(&mut dialogue, self.optional(name, row)?))?,
                 Cell::Number(_, set) => set(&mut dialogue, self.integer(name, row)?.ok_or(null(name))?),
                 Cell::OptionalNumber(_, set) => set(&mut dialogue, self.integer(name, row)?),
                 Cell::Texts(_, set) => set(&mut dialogue, self.texts(name, row)?),

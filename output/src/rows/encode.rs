@@ -17,7 +17,7 @@ pub(crate) fn encode(rows: &[Dialogue], table: Table) -> Result<RecordBatch, Arr
         .iter()
         .map(|column| match column.cell {
             Cell::Text(get, _) => Ok(encode_texts(rows, get)),
-            Cell::Optional(get, _) => Ok(encode_optional(rows.iter().map(|row| get(row).as_deref()))),
+            Cell::Optional(get, _) => Ok(encode_optional(rows.iter().map(get))),
             Cell::Number(get, _) => encode_integers(rows.iter().map(|row| Some(get(row)))),
             Cell::OptionalNumber(get, _) => encode_integers(rows.iter().map(get)),
             Cell::Texts(get, _) => Ok(encode_lists(rows, get)),

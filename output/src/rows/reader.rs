@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use arrow_schema::Schema;
+use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -100,7 +100,10 @@ impl RowFile {
     /// Returns an error if it cannot be opened, is damaged, or holds something else.
     pub fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
         let table = Table::of_file(name);
-        Ok(Self { table, file: ParquetFile::open(storage, name, &table.schema())? })
+        Ok(Self {
+            table,
+            file: ParquetFile::open(storage, name, &|version| table.schema_of_version(version))?,
+        })
     }
 
     /// Returns the number of rows.
@@ -172,7 +175,11 @@ impl ParquetFile {
     ///
     /// # Errors
     /// Returns an error if it cannot be opened, is damaged, or has other columns.
-    pub(super) fn open(storage: &Storage, name: &str, expected: &Schema) -> Result<Self, ReadError> {
+    pub(super) fn open(
+        storage: &Storage,
+        name: &str,
+        expected: &dyn Fn(u32) -> SchemaRef,
+    ) -> Result<Self, ReadError> {
         let missing = || ReadError::Missing { file: storage.full_name(name) };
         let file = storage.open_file(name)?.ok_or_else(missing)?;
         let size = file.size();
@@ -257,18 +264,19 @@ impl Rows {
     }
 }
 
-/// Reads and checks a file's metadata.
+/// Reads and checks a file's metadata. `expected` gives the columns of a schema version.
 pub(super) fn load<T: ChunkReader>(
     file: &T,
     name: &str,
-    expected: &Schema,
+    expected: &dyn Fn(u32) -> SchemaRef,
 ) -> Result<ArrowReaderMetadata, ReadError> {
     // The types come from the Parquet schema. An embedded Arrow schema could contradict it, so it is ignored.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
     let metadata = guard(name, || ArrowReaderMetadata::load(file, options))?;
     // The translation checks the columns of the older version.
-    if read_version(metadata.metadata(), name)? != OLDER_VERSION {
-        check_schema(metadata.schema(), name, expected)?;
+    let version = read_version(metadata.metadata(), name)?;
+    if version != OLDER_VERSION {
+        check_schema(metadata.schema(), name, &expected(version))?;
     }
     check_sizes(metadata.metadata(), file.len(), name)?;
     Ok(metadata)

@@ -1,6 +1,6 @@
 //! Sample rows for tests: plausible ones by index, and arbitrary ones.
 
-use diorama_seeds::task::Ability;
+use diorama_seeds::task::{Ability, Difficulty};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -18,6 +18,7 @@ pub(crate) fn sample(row_index: u64, split: Split) -> Dialogue {
         depth: (row_index % 4) as u32,
         rc_level: (row_index % 4 >= 2).then(|| (row_index % 4) as u32 - 1),
         tags: (0..row_index % 3).map(|number| format!("tag_{number}")).collect(),
+        difficulty: Some(Difficulty::ALL[(row_index % 3) as usize]),
         world_hash: blake3::hash(world_json(&world).as_bytes()).to_hex().to_string(),
         world_id: world,
         domains: vec![format!("{}_clinic_{}", split.as_str(), row_index / 50 % 7)],
@@ -64,11 +65,12 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
         0..=i32::MAX as u32,
         option::of(0..9_u32),
         vec(any::<String>(), 0..4),
+        option::of(0..3_usize),
     );
     let places = (name(), name(), vec(name(), 1..3), any::<String>(), option::of(any::<String>()));
     (heads, places, vec(message(), 0..6), vec(json(), 8), vec(any::<String>(), 2)).prop_map(
         |(
-            (id, test, ability, depth, rc_level, tags),
+            (id, test, ability, depth, rc_level, tags, band),
             (world_id, world_hash, domains, query, gold_plan),
             messages,
             json,
@@ -84,6 +86,7 @@ pub(crate) fn arbitrary() -> impl Strategy<Value = Dialogue> {
                 depth,
                 rc_level,
                 tags,
+                difficulty: band.map(|band| Difficulty::ALL[band]),
                 world_id,
                 world_hash,
                 domains,

@@ -1,9 +1,15 @@
+use std::sync::Arc;
+
+use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowWriter;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::reader::{load, read_rows};
 use super::samples::{arbitrary, sample};
+use super::writer::SCHEMA_KEY;
 use super::{ReadError, RowFile, RowHead, RowWriter, Rows};
 use crate::columns::Table;
 use crate::row::{Dialogue, Split};
@@ -17,10 +23,14 @@ fn write(rows: &[Dialogue]) -> Vec<u8> {
     writer.finish().unwrap()
 }
 
+fn columns(version: u32) -> SchemaRef {
+    Table::Dialogues.schema_of_version(version)
+}
+
 fn open(bytes: Vec<u8>) -> Result<Rows, ReadError> {
     let path = "x.parquet";
     let bytes = bytes::Bytes::from(bytes);
-    let metadata = load(&bytes, path, &Table::Dialogues.schema())?;
+    let metadata = load(&bytes, path, &columns)?;
     read_rows(bytes, metadata, path, Table::Dialogues, None)
 }
 
@@ -48,7 +58,7 @@ fn the_same_rows_give_the_same_bytes_over_several_row_groups() {
     let rows = samples(1_200);
     let bytes = write(&rows);
     assert_eq!(bytes, write(&rows));
-    let metadata = load(&bytes::Bytes::from(bytes.clone()), "x", &Table::Dialogues.schema()).unwrap();
+    let metadata = load(&bytes::Bytes::from(bytes.clone()), "x", &columns).unwrap();
     assert_eq!(metadata.metadata().num_row_groups(), 3);
     assert_eq!(metadata.metadata().file_metadata().created_by(), Some(super::CREATED_BY));
     assert_eq!(read(bytes).unwrap(), rows);
@@ -70,7 +80,7 @@ fn a_row_group_ends_by_bytes_when_rows_are_large() {
     let rows: Vec<Dialogue> = (0..5)
         .map(|row_index| Dialogue { query: "x".repeat(20 << 20), ..sample(row_index, Split::Train) })
         .collect();
-    let metadata = load(&bytes::Bytes::from(write(&rows)), "x", &Table::Dialogues.schema()).unwrap();
+    let metadata = load(&bytes::Bytes::from(write(&rows)), "x", &columns).unwrap();
     let sizes: Vec<i64> = metadata.metadata().row_groups().iter().map(|group| group.num_rows()).collect();
     assert_eq!(sizes, [2, 2, 1]);
 }
@@ -102,6 +112,29 @@ fn foreign_files_are_named_as_such() {
     let mut other = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
     other.write(&batch).unwrap();
     check(other.into_inner().unwrap(), "found no `diorama.schema_version`");
+}
+
+/// A file of schema version 3, which had no column `difficulty`.
+#[test]
+fn files_without_a_later_column_are_read_and_this_version_needs_it() {
+    let rows = samples(3);
+    let whole = super::encode::encode(&rows, Table::Dialogues).unwrap();
+    let earlier = columns(3);
+    let names: Vec<&str> = earlier.fields().iter().map(|field| field.name().as_str()).collect();
+    assert!(!names.contains(&"difficulty"));
+    let kept: Vec<usize> = names.iter().map(|name| whole.schema().index_of(name).unwrap()).collect();
+    let batch = whole.project(&kept).unwrap();
+    let write_as = |version: &str| {
+        let version = KeyValue::new(SCHEMA_KEY.to_owned(), version.to_owned());
+        let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![version])).build();
+        let mut writer = ArrowWriter::try_new(Vec::new(), Arc::clone(&earlier), Some(properties)).unwrap();
+        writer.write(&batch).unwrap();
+        writer.into_inner().unwrap()
+    };
+    let expected: Vec<Dialogue> = rows.into_iter().map(|row| Dialogue { difficulty: None, ..row }).collect();
+    assert_eq!(read(write_as("3")).unwrap(), expected);
+    let error = read(write_as("4")).unwrap_err().to_string();
+    assert!(error.contains("column `difficulty` is missing"), "{error}");
 }
 
 /// For any changed or missing byte, the reader returns rows or an error.

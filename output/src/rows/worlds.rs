@@ -71,7 +71,7 @@ impl WorldFile {
     /// # Errors
     /// Returns an error if it cannot be opened, is damaged, or holds something else.
     pub(crate) fn open(storage: &Storage, name: &str) -> Result<Self, ReadError> {
-        ParquetFile::open(storage, name, &SCHEMA).map(Self)
+        ParquetFile::open(storage, name, &|_| Arc::clone(&SCHEMA)).map(Self)
     }
 
     /// Returns the id and the JSON of the world in a row group.

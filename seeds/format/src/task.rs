@@ -13,11 +13,13 @@ use serde_json::Value as Json;
 use crate::ask::{Ask, Kind};
 
 mod calls;
+pub mod difficulty;
 mod nested;
 mod older;
 pub(crate) mod refusal;
 
 pub use calls::{ArgumentSource, Call, Derivation, GoldCall};
+pub use difficulty::{Difficulty, DifficultyCounts};
 pub use nested::{NestedCall, nested_calls, places};
 pub use refusal::RefusalClass;
 

@@ -18,6 +18,8 @@ pub struct Behaviour {
     /// Rules of the domain's policy that govern the call. Only [`World::shadow`](super::World::shadow)
     /// enforces them, with the name of the rule as the message.
     pub rules: Vec<Require>,
+    /// The same rules as articles tell them that were replaced; none where none was.
+    pub replaced: Vec<Require>,
     /// Rules of the domain's policy that require the user's consent to the call.
     pub confirms: Vec<Confirm>,
     /// Further changes.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use crate::doc::{PlaceDoc, ScenarioDoc};
+use crate::doc::{PlaceDoc, ScenarioDoc, ScenarioStepDoc};
 use crate::expr::{Expr, ExprError, ExprType, Scope, Slot, compile_condition};
-use crate::model::{DomainId, FieldId, Record, ResourceId, World};
+use crate::model::{Api, DomainId, FieldId, Record, ResourceId, World};
 use crate::schema::Schema;
 use crate::value::Value;
 use diorama_format::Finding;
@@ -161,7 +161,12 @@ fn check_form(scenario: &ScenarioDoc, path: &str, found: &mut Vec<Finding>) {
                 error(format!("{here}.ask"), &message, "write it under `withheld`");
             }
             for call in &step.together {
-                if call.call.is_none() || !call.say.is_empty() || call.ask.is_some() || call.each.is_some() {
+                if call.call.is_none()
+                    || !call.say.is_empty()
+                    || call.ask.is_some()
+                    || call.each.is_some()
+                    || !call.until.is_empty()
+                {
                     error(
                         format!("{here}.together"),
                         "expected calls alone",
@@ -206,6 +211,7 @@ fn check_calls(
                 "write `claims` on a step with `governed: true`, by the names of rules that govern its call",
             ));
         }
+        check_until(scenario, call, api, path, found);
         for parameter in call.with.keys() {
             if api.parameter_named(&casing.write(parameter)).is_none() {
                 let known: Vec<&str> = api.parameters.iter().map(|known| &*known.name).collect();
@@ -219,6 +225,38 @@ fn check_calls(
                 ));
             }
         }
+    }
+}
+
+/// A list that is read page by page has pages, and is read until it shows records.
+fn check_until(
+    scenario: &ScenarioDoc,
+    call: &ScenarioStepDoc,
+    api: &Api,
+    path: &str,
+    found: &mut Vec<Finding>,
+) {
+    if call.until.is_empty() {
+        return;
+    }
+    if api.query().is_none_or(|query| query.page.is_none()) || call.each.is_some() || call.fails {
+        found.push(Finding::error(
+            format!("{path}.goals"),
+            format!("found `until` at a call of `{}`, expected one call of a list with pages", api.name),
+            "leave `until` out",
+        ));
+    }
+    let holds_records = |place: &String| {
+        scenario.bind.get(place).is_some_and(|place| place.a.is_some() || place.some.is_some())
+    };
+    for place in call.until.iter().filter(|place| !holds_records(place)) {
+        let known: Vec<&str> =
+            scenario.bind.keys().filter(|place| holds_records(place)).map(String::as_str).collect();
+        found.push(Finding::error(
+            format!("{path}.goals"),
+            format!("found `until: {place}`, expected a place of records under `bind`: {}", known.join(", ")),
+            "name one of them",
+        ));
     }
 }
 

@@ -130,6 +130,7 @@ fn compile_into(doc: &WorldDoc, findings: &mut Findings) -> Option<World> {
         let resolver = Resolver { part, names: &names, id: DomainId(position as u16), resources: &resources };
         resolver.resolve_auth(domain, findings);
         resolver.resolve_given(domain, findings);
+        domain.articles = resolver.find_articles(findings);
     }
     if findings.errors() > sound {
         // Findings about owners, APIs of signed-in users and uses of a name would repeat these findings.
@@ -231,6 +232,7 @@ fn declare<'d>(doc: &WorldDoc, parts: &[Part<'d>], findings: &mut Findings) -> (
             security: security::schemes(&head.security, &head_path.name("security"), findings),
             given: Vec::new(),
             house: Vec::new(),
+            articles: None,
         });
     }
     (domains, names)

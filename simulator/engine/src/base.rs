@@ -49,6 +49,7 @@ pub struct Base {
     pub(super) caller: Option<ResourceId>,
     standing: OnceLock<StandingTokens>,
     shadow: OnceLock<Option<Arc<Self>>>,
+    replaced_shadow: OnceLock<Option<Arc<Self>>>,
     budget: u64,
 }
 
@@ -177,6 +178,7 @@ impl Base {
             caller: caller_resource(&world.apis),
             standing: OnceLock::new(),
             shadow: OnceLock::new(),
+            replaced_shadow: OnceLock::new(),
             budget: DEFAULT_BUDGET + STEPS_FOR_EACH_RECORD * records,
             world,
         }))
@@ -193,6 +195,12 @@ impl Base {
     pub fn shadow(&self) -> Option<&Arc<Self>> {
         // The shadow has the names and records of this world, which are valid.
         self.shadow.get_or_init(|| self.world.shadow().and_then(|world| Self::new(world).ok())).as_ref()
+    }
+
+    /// The same world in which the rules of policies refuse calls as articles tell them that were replaced; none where none was.
+    pub fn replaced_shadow(&self) -> Option<&Arc<Self>> {
+        let made = || self.world.replaced_shadow().and_then(|world| Self::new(world).ok());
+        self.replaced_shadow.get_or_init(made).as_ref()
     }
 
     /// Returns the frozen world.

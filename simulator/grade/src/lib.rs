@@ -4,6 +4,7 @@
 //! and HTTP all call it. It must not read prose or a clock, or know the agent.
 
 mod about;
+mod articles;
 mod change;
 mod consent;
 mod episode;
@@ -20,6 +21,7 @@ mod verdict;
 
 use diorama_seeds::task::Checks;
 
+pub use self::articles::{has_read_all, rules_read};
 pub use self::consent::{Consent, arguments, is_same_call};
 pub use self::episode::{Attempt, Ended};
 pub use self::errors::{ChangeError, CheckError, ErrorClass, GradeError};

@@ -1,8 +1,8 @@
 //! Preparation: resolves the names and parses the values of checks once, so that they can grade many
 //! attempts.
 
-use diorama_seeds::model::DomainId;
-use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, GoalCheck, Outcome, RefusalClass};
+use diorama_seeds::model::{ApiId, DomainId};
+use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, Evidence, GoalCheck, Outcome, RefusalClass};
 
 use super::about::Subjects;
 use super::change::{Allowed, Expected};
@@ -38,6 +38,8 @@ pub(crate) struct PreparedGoal {
     pub(crate) asked: Vec<AskedFact>,
     /// The subjects that the `about` of a refusal may name. If empty, `about` is not checked.
     pub(crate) subjects: Subjects,
+    /// For refusals: the APIs of the calls that a rule of a policy forbids.
+    pub(crate) declined: Vec<ApiId>,
 }
 
 impl Prepared {
@@ -90,7 +92,7 @@ impl PreparedGoal {
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal);
         }
-        let mut ready = |evidence: &[diorama_seeds::task::Evidence]| {
+        let mut ready = |evidence: &[Evidence]| {
             let parts = evidence.iter().map(|one| Ready::new(one, world, wanted));
             parts.collect::<Result<Vec<_>, _>>()
         };
@@ -107,7 +109,12 @@ impl PreparedGoal {
             Outcome::Refused => Subjects::collect(&goal.evidence, base),
             _ => Subjects::default(),
         };
+        let declined = goal.evidence.iter().filter_map(|evidence| match evidence {
+            Evidence::Forbidden { api, .. } => world.api_named(api),
+            _ => None,
+        });
         Ok(Self {
+            declined: declined.collect(),
             answer: goal.answer.clone(),
             asked: AskedFact::of_goal(goal, base),
             subjects,

@@ -81,7 +81,14 @@ impl FactBuilder<'_> {
                 Evidence::Refused { api, status: entry.reply.status, arguments }
             });
         }
-        let declined = goal.declined.as_ref().filter(|declined| declined.basis == Basis::Records);
+        // A rule that depends on no record still has to be read where it stands in articles.
+        let is_searched_for = |call: &Call| {
+            let api = self.world.api_named(&call.api).map(|id| self.world.api(id));
+            api.is_some_and(|api| self.world.domains[api.domain.index()].articles.is_some())
+        };
+        let declined = goal.declined.as_ref();
+        let declined =
+            declined.filter(|declined| declined.basis == Basis::Records || is_searched_for(&declined.call));
         evidence.extend(declined.map(|declined| self.forbidden(&declined.call)));
         // That there is no tool for something rests on the searches, where there are any.
         if goal.refusal.first() == Some(&RefusalClass::NoTool) {

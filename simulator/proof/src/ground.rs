@@ -98,10 +98,9 @@ pub fn ground_with(
         return Err(CandidateError::Stopped);
     }
     let confirms = world.asks_confirmation(&policies);
-    let mut script = script::of(&candidate, &gold, &seen, &goals, &mut faults);
-    if confirms {
-        consent::add_wants(&mut script, &goals, &gold, &seen);
-    }
+    let mut script = script::of(&candidate, &gold, &seen, &mut faults);
+    consent::add_wants(&mut script, &goals, &gold, &seen);
+    script::replay(&candidate, &script, &seen, &goals, &mut faults);
     let mut checks =
         checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries, &seen.turns);
     checks.policy = policies;

@@ -10,6 +10,7 @@ pub mod binding;
 pub mod candidate;
 pub mod checks;
 mod context;
+pub mod difficulty;
 mod gate;
 pub mod gates;
 pub mod ground;

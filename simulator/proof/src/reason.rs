@@ -240,6 +240,8 @@ pub enum Mutation {
     DoAnyway,
     /// What a policy allows is refused.
     RefuseAnyway,
+    /// The verdict is that of an article that was replaced, which is another one.
+    Replaced,
     /// The user is not asked for the yes that a rule of a policy asks for.
     DropConsent,
     /// The user says yes to another call than the one that is made.
@@ -258,6 +260,7 @@ impl Mutation {
             Self::Late => "late",
             Self::DoAnyway => "do_anyway",
             Self::RefuseAnyway => "refuse_anyway",
+            Self::Replaced => "replaced_article",
             Self::DropConsent => "drop_consent",
             Self::AlterConsent => "alter_consent",
         }

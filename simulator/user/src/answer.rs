@@ -8,6 +8,7 @@ use diorama_seeds::script::{Goal, ReplyFact, Script, When};
 use diorama_seeds::task::{Evidence, Outcome};
 use diorama_seeds::value::Value;
 
+use super::calls::WantedCalls;
 use super::compare::{Comparison, Objection, compare};
 use super::consent::is_consent;
 use super::message::Sentence;
@@ -36,17 +37,22 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
 fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
     let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
+    let calls = LazyCell::new(|| WantedCalls::new(goal, turn.scene.base, &clock));
     let said = said(script, goal, progress);
-    let message = Turn::read(turn.message, &clock);
+    let mut message = Turn::read(turn.message, &clock);
+    message.offer(|stem| calls.is_verb(stem));
     let offers = match message.proposes() {
-        true => compare(&message, &wants, &goal.withheld, turn.scene.base),
+        true => compare(&message, goal, &wants, &calls, turn.scene.base),
         false => Comparison::default(),
     };
     let asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
     let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
     let detail = |at: &usize| goal.withheld.get(*at).map(|detail| &*detail.say);
     let worked = worked(progress, turn);
-    let line = goal.lines.get(progress.lines as usize).filter(|line| reply::suits(line, &message, worked));
+    let line = goal
+        .lines
+        .get(progress.lines as usize)
+        .filter(|line| reply::suits(line, &message, worked, offers.agrees));
     let denies = match &offers.objection {
         Some(Objection::Values(_)) => true,
         // A line that says something new answers what was not expected.
@@ -63,7 +69,9 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     // Details that were told before yield to the lines that the user still has to say.
     let is_told = !asked.iter().any(is_new);
     if !is_told || (!asked.is_empty() && line.is_none()) {
-        let say: Vec<&str> = asked.iter().filter_map(detail).collect();
+        let said = other_answers(&message, (goal, progress), &said, (&wants, &calls));
+        let mut say: Vec<&str> = said.iter().map(|text| &**text).collect();
+        say.extend(asked.iter().filter_map(detail));
         let progress = reveal(progress, asked.iter());
         return if is_told { bear(script, progress, joined(&say)) } else { (joined(&say), progress) };
     }
@@ -74,11 +82,31 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     {
         return (plea.clone(), Progress { pleas: progress.pleas + 1, ..progress.clone() });
     }
-    let words = reply::reply(&message, goal, &wants, &offers, worked);
+    let words = reply::reply(&message, goal, (&wants, &calls), &offers, worked);
     if message.has(Kind::Asks) && reply::tells_nothing(&words, script) {
         return bear(script, progress.clone(), words);
     }
     (words, progress.clone())
+}
+
+/// The answers to the questions of a message that ask for no withheld detail, beside one that does.
+fn other_answers(
+    message: &Turn,
+    (goal, progress): (&Goal, &Progress),
+    said: &[&str],
+    (wants, calls): (&Wants, &WantedCalls),
+) -> Vec<String> {
+    let questions = message.questions();
+    if questions.len() < 2 {
+        return Vec::new();
+    }
+    let asks_other =
+        |question: &&Turn| asks::asked(question, &goal.withheld, &progress.revealed, said).is_empty();
+    questions
+        .iter()
+        .filter(asks_other)
+        .flat_map(|question| reply::recalled(question, goal, wants, calls))
+        .collect()
 }
 
 /// The answer to a needless question; an impatient user leaves.

@@ -4,9 +4,12 @@
 
 use diorama_engine::Base;
 use diorama_seeds::english::{self, stem};
-use diorama_seeds::script::WithheldDetail;
+use diorama_seeds::script::{Goal, WithheldDetail};
 
+use super::calls::WantedCalls;
 use super::choices::other_choice;
+use super::conflict::{Conflict, conflict, is_wanted, verb};
+use super::consent::is_consent;
 use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
 use super::message::{Form, Sentence, words};
@@ -51,9 +54,22 @@ pub(super) struct Comparison {
 }
 
 /// Compares the offers of a message with what the user wants.
-pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], base: &Base) -> Comparison {
+pub(super) fn compare(
+    turn: &Turn,
+    goal: &Goal,
+    wants: &Wants,
+    calls: &WantedCalls,
+    base: &Base,
+) -> Comparison {
+    let withheld = &*goal.withheld;
     let mut found = Comparison::default();
     let mut objections: Vec<Objection> = Vec::new();
+    match conflict(turn, goal, calls, wants, wants.today()) {
+        Some(Conflict::Value(Right::Detail(at))) if withheld.get(at).is_some_and(is_secret) => {}
+        Some(Conflict::Value(right)) => objections.push(Objection::Values(vec![right])),
+        Some(Conflict::Else) => objections.push(Objection::Else),
+        None => {}
+    }
     for (at, (sentence, act)) in turn.parts().enumerate() {
         if !matches!(act.kind, Kind::Offers | Kind::Confirms | Kind::Announces) {
             continue;
@@ -64,6 +80,7 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
             act.reading.mentions.iter().filter(|mention| !mention.is_denied && mention.link != Link::Aside)
         {
             match wants.fit(mention, &act.reading) {
+                _ if is_wanted(mention, calls, wants.today()) => is_same = true,
                 Fit::Same => is_same = true,
                 Fit::New => {}
                 Fit::Other(right) if rights.contains(&right) => {}
@@ -81,7 +98,8 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
             rights.extend(wants.find_other_shown(&act.reading));
         }
         let announces = act.kind == Kind::Announces;
-        let does_otherwise = does_otherwise(act, wants);
+        let does_wanted = verb(act).is_some_and(|verb| calls.is_verb(&verb.stem));
+        let does_otherwise = !does_wanted && does_otherwise(act, wants);
         if !rights.is_empty() && !does_otherwise {
             objections.push(Objection::Values(rights));
             continue;
@@ -109,7 +127,7 @@ pub(super) fn compare(turn: &Turn, wants: &Wants, withheld: &[WithheldDetail], b
             objections.push(Objection::Doubt);
             continue;
         }
-        if is_elsewhere(sentence, act, wants, is_same) {
+        if is_elsewhere(sentence, act, wants, calls, is_same) {
             objections.push(Objection::Else);
             continue;
         }
@@ -189,11 +207,25 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
             let is_object = is_object && is_led;
             is_plural && noun.as_ref().map_or(is_object, |noun| token.stem == *noun)
         });
-        // `one of my viewings`
-        let is_one = tokens.windows(2).any(|pair| pair[0].text == "one" && pair[1].text == "of");
-        !is_one && (counts || any || plural)
+        // `one of my viewings`, `two of my lines`
+        let is_one = tokens.windows(3).any(|three| {
+            let is_part = matches!(&*three[2].text, "my" | "our" | "the" | "them" | "these" | "those");
+            three[1].text == "of"
+                && (three[0].text == "one" || (is_part && is_number(&source.reading, &three[0])))
+        });
+        // `Both` is what the user names two of.
+        let is_two = offer.tokens.iter().any(|token| token.text == "both");
+        (!is_one || is_two) && (counts || any || plural)
     };
-    !wants.goal_sources().any(is_many)
+    // A consent such as `yes, both` answers an offer, and asks for nothing.
+    !wants.goal_sources().filter(|source| !is_consent(&source.reading.source)).any(is_many)
+}
+
+/// Returns true if a word is a number.
+fn is_number(reading: &Reading, token: &Token) -> bool {
+    reading.mentions.iter().any(|mention| {
+        matches!(mention.value, Value::Number { .. }) && mention.span.start == token.span.start
+    })
 }
 
 /// Returns true if an offer is for several of what the user wants one of: `two vouchers` for `a voucher`.
@@ -223,7 +255,9 @@ fn quantified_noun(offer: &Reading) -> Option<Option<String>> {
         let next = word(at + 1);
         match word(*at) {
             "all" => {
-                !matches!(before, "at" | "in" | "after" | "above" | "for" | "that" | "s")
+                // `All of it` is one thing.
+                !(next == "of" && word(at + 2) == "it")
+                    && !matches!(before, "at" | "in" | "after" | "above" | "for" | "that" | "s")
                     && !matches!(
                         next,
                         "right" | "set" | "good" | "details" | "the" | "correct" | "ok" | "okay" | "day"
@@ -375,12 +409,12 @@ fn inquires(source: &Source) -> bool {
 }
 
 /// Returns true if an offer is about something that neither the user nor a reply spoke of.
-fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, is_same: bool) -> bool {
+fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, calls: &WantedCalls, is_same: bool) -> bool {
     if is_same {
         return false;
     }
     let is_extra = sentence.form == Form::Extra;
-    let is_known = |word: &str| wants.knows(word) || wants.has_form_of(word);
+    let is_known = |word: &str| wants.knows(word) || wants.has_form_of(word) || calls.knows(word);
     let content = content(act);
     if is_extra {
         let knows = content.iter().any(|word| is_known(word));

@@ -1,13 +1,16 @@
 //! The user simulator: what a user answers to an assistant, and the conversation that results.
 //!
 //! Generation, `eval` and the server all use this one. The user gives what was asked for and nothing more: a message that
-//! asks nothing brings nothing out. This package must not see checks, reference calls or hidden records.
+//! asks nothing brings nothing out. This package must not see checks or reference
+//! calls. Of the records, it sees those that replies showed and those that the user's wanted calls name.
 
 mod answer;
 mod asks;
+mod calls;
 mod choices;
 mod compare;
 mod confirm;
+mod conflict;
 mod consent;
 pub mod conversation;
 mod detail;
@@ -17,6 +20,7 @@ mod phrases;
 mod progress;
 mod recall;
 mod reply;
+mod shown;
 mod ties;
 mod tokens;
 mod topic;

@@ -4,7 +4,7 @@
 //! text, nor what the other side wants.
 
 use diorama_answers::prose::{Prose, Span};
-use diorama_answers::units::Unit;
+use diorama_answers::units::{Dimension, Unit};
 use diorama_answers::{Clock, Clocktime, Day, NumberRole, What};
 use diorama_seeds::english::stem;
 
@@ -93,6 +93,7 @@ impl Reading {
         for mention in prose.mentions() {
             reading.add(&mention.what, mention.span());
         }
+        reading.add_single_units();
         reading.add_names();
         reading.add_phrases();
         reading.retract();
@@ -288,6 +289,19 @@ impl Reading {
     fn quote(&self, span: Span) -> String {
         let words = self.words_at(span);
         words.strip_prefix("the ").unwrap_or(words).trim_end_matches(['.', ',']).to_owned()
+    }
+
+    /// Adds a length of time of one: `to an hour`.
+    fn add_single_units(&mut self) {
+        for at in 1..self.tokens.len() {
+            let link = self.link(at, 0);
+            let unit = Unit::named(self.word(at)).filter(|unit| unit.dimension == Dimension::Duration);
+            let is_one = matches!(self.word(at - 1), "a" | "an") && matches!(link, Link::To | Link::For);
+            let Some(unit) = unit.filter(|_| is_one) else { continue };
+            let span = Span { start: self.tokens[at - 1].span.start, end: self.tokens[at].span.end };
+            let value = Value::Number { value: 1.0, other: None, unit: Some(unit) };
+            self.mentions.push(Mention::new(value, link, self.quote(span), span));
+        }
     }
 
     /// Adds two words and more behind `my` or `your`.

@@ -15,6 +15,11 @@ const MAX_FRAGMENT_WORDS: usize = 8;
 /// Bytes of a message that are read; the first ones.
 const MAX_BYTES: usize = 20_000;
 
+/// Words of a question that stands before another in its sentence.
+const MIN_QUESTION_WORDS: usize = 3;
+/// The joint between two questions of a sentence.
+const JOINT: &str = " and ";
+
 /// How a sentence asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
@@ -99,6 +104,7 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
 }
 
 /// A sentence as it is written.
+#[derive(Clone, Copy)]
 struct Part<'a> {
     text: &'a str,
     is_marked: bool,
@@ -139,7 +145,23 @@ fn sentences(message: &str) -> Vec<Part<'_>> {
         }
     }
     found.retain(|part| part.text.chars().any(char::is_alphanumeric));
-    found
+    found.into_iter().flat_map(questions).collect()
+}
+
+/// The questions of a sentence, each as a sentence: `Which day is it, and what is the address?`
+fn questions(part: Part<'_>) -> Vec<Part<'_>> {
+    let begins = |at: &usize| {
+        let rest = words(part.text.get(at + JOINT.len()..).unwrap_or_default());
+        let asks = |at: usize| rest.get(at).is_some_and(|word| word.is_one_of(&QUESTION_WORDS));
+        let before = words(part.text.get(..*at).unwrap_or_default());
+        let asks_before = before.iter().position(|word| word.is_one_of(&QUESTION_WORDS));
+        (asks(0) || (asks(1) && rest[0].is_one_of(&PREPOSITIONS)))
+            && asks_before.is_some_and(|at| before.len() - at >= MIN_QUESTION_WORDS)
+    };
+    let found = part.text.match_indices(JOINT).map(|(at, _)| at).find(begins).filter(|_| part.is_marked);
+    let Some(at) = found else { return vec![part] };
+    let of = |text| Part { text, ..part };
+    vec![of(&part.text[..at]), of(&part.text[at + JOINT.len()..])]
 }
 
 fn is_item(line: &str) -> bool {
@@ -193,9 +215,12 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         return if asks_for(words) { Form::Request } else { Form::Question };
     }
     let has_choice = words.iter().any(|word| word.text == "or");
-    // `Xuan Ly, who is the cheapest` asks nothing.
-    let asks = |word: &Word| word.is_one_of(&QUESTION_WORDS) && !word.after_comma;
-    if is_offer(lead) && !words.iter().any(asks) {
+    // `Xuan Ly, who is the cheapest` asks nothing; `shall I check when it opens` asks for leave alone.
+    let asks = |at: usize| {
+        let begins = at > 0 && matches!(&*words[at - 1].text, "and" | "or" | "but");
+        words[at].is_one_of(&QUESTION_WORDS) && !words[at].after_comma && (begins || !asks_leave_to(lead))
+    };
+    if is_offer(lead) && !(0..words.len()).any(asks) {
         // `Nikos instead of David` is one thing, not more.
         let replaces = |pair: &[Word]| pair[0].text == "instead" && pair[1].text == "of";
         let is_extra = words.iter().any(|word| word.is_one_of(&EXTRAS)) && !words.windows(2).any(replaces);
@@ -275,7 +300,7 @@ fn asks_unmarked(lead: &[Word]) -> bool {
 
 /// `Is there anything else I can do for you?`
 fn is_closing(words: &[Word]) -> bool {
-    let any = ["anything", "something", "anyone", "anybody", "what", "else"];
+    let any = ["anything", "something", "what", "else"];
     let more = ["else", "more", "further"];
     let has_any = words.iter().position(|word| word.is_one_of(&any));
     let closes = |at: usize| {
@@ -284,7 +309,12 @@ fn is_closing(words: &[Word]) -> bool {
         let helps = rest
             .windows(2)
             .any(|pair| pair[0].is_one_of(&["can", "could", "may"]) && pair[1].is_one_of(&["i", "we"]));
-        let is_choice = at > 0 && words[at - 1].text == "or";
+        let before = at.checked_sub(1).map_or("", |before| &*words[before].text);
+        // `Will anybody else be there?`, `Shall I cancel something else?`
+        let is_subject = words[at].text == "else"
+            && matches!(before, "anyone" | "anybody" | "someone" | "somebody" | "who");
+        let is_object = words[at].text == "something" && is_offer(words) && !helps;
+        let is_choice = before == "or" || is_subject || is_object;
         let names = matches!(&*words[at].text, "what") && !helps;
         !is_choice && !names && (asks_more || helps)
     };
@@ -300,6 +330,18 @@ fn is_closing(words: &[Word]) -> bool {
 fn has_tag(words: &[Word]) -> bool {
     let Some(start) = words.iter().rposition(|word| word.after_comma) else { return false };
     words[start..].iter().all(|word| word.is_one_of(&TAGS))
+}
+
+/// Returns true if a question can only be about what the assistant is to do: `shall I`, `do you want me to`.
+fn asks_leave_to(lead: &[Word]) -> bool {
+    let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
+    match text(0) {
+        "shall" | "should" => matches!(text(1), "i" | "we"),
+        "do" | "would" | "want" => {
+            lead.windows(2).any(|pair| pair[0].is_one_of(&["me", "us"]) && pair[1].text == "to")
+        }
+        _ => false,
+    }
 }
 
 /// A question about an action of the assistant, which the user can agree to.
@@ -319,6 +361,8 @@ fn is_offer(lead: &[Word]) -> bool {
                 && !lead.iter().any(|word| word.is_one_of(&["tell", "give", "share"]))
         }
         "want" => text(1) == "me",
+        // `Ready to start?`
+        "ready" => matches!(text(1), "" | "to"),
         _ => false,
     }
 }

@@ -38,8 +38,11 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants) -> Option<St
             let reading = wants.read(&sentence.text);
             let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
             let nearness = topic.nearness(&known);
-            let names_head = head.as_ref().is_some_and(|head| head.is_within(&known.stems));
             let has_kind = has_kind(question, &reading);
+            // `In time` tells no time.
+            let asked = AskedKinds::of(&question.words).strict;
+            let is_unfit = (asked.day || asked.clock) && !has_kind;
+            let names_head = !is_unfit && head.as_ref().is_some_and(|head| head.is_within(&known.stems));
             let repeats = act.reading.mentions.iter().any(|mention| {
                 reading.mentions.iter().any(|own| own.words.eq_ignore_ascii_case(&mention.words))
             });

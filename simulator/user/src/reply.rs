@@ -1,13 +1,17 @@
 //! The user's words where no withheld detail answers: consent, a denial with the right value, thanks, or an earlier message.
 
+use diorama_seeds::english::stem;
 use diorama_seeds::script::{Goal, Script};
 
+use super::calls::WantedCalls;
 use super::compare::{Comparison, Objection};
+use super::conflict::wanted_value;
 use super::message::{self, Form, Sentence};
 use super::phrases::CONSENTS;
 use super::recall::{MAX_REPEATED_WORDS, recall};
 use super::topic::Topic;
-use super::turn::{Kind, Turn};
+use super::turn::{Act, Kind, Turn};
+use super::vocabulary::is_common;
 use super::wants::{Place, Right, Wants};
 
 /// The answer to an announcement.
@@ -22,8 +26,6 @@ const ACCEPTANCE: &str = "All right.";
 pub(super) const LEAVE: &str = "That's enough questions for me. I'll see to it some other way.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
 
-/// From this cosine on, a question without an answer gets the request again.
-const MIN_NEARNESS: f32 = 0.25;
 /// Words of a value that can follow `No,`.
 const MAX_VALUE_WORDS: usize = 3;
 
@@ -82,7 +84,13 @@ fn plain_want(goal: &Goal, wants: &Wants) -> String {
 }
 
 /// The answer to a message that nothing else answers; `worked` after a call that succeeded.
-pub(super) fn reply(turn: &Turn, goal: &Goal, wants: &Wants, offers: &Comparison, worked: bool) -> String {
+pub(super) fn reply(
+    turn: &Turn,
+    goal: &Goal,
+    (wants, calls): (&Wants, &WantedCalls),
+    offers: &Comparison,
+    worked: bool,
+) -> String {
     if offers.objection.is_some() {
         return plain_want(goal, wants);
     }
@@ -101,15 +109,17 @@ pub(super) fn reply(turn: &Turn, goal: &Goal, wants: &Wants, offers: &Comparison
         if turn.has(Kind::Offers) {
             return recall(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
         }
-        let is_near = || {
-            let topic = Topic::of(&sentence.words);
-            let own = Topic::of(&message::words(&goal.user));
-            // `Which one?`
-            let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose", "many"]));
-            chooses || topic.is_empty() || own.nearness(&topic) >= MIN_NEARNESS
+        let recalled = recalled(turn, goal, wants, calls);
+        if !recalled.is_empty() {
+            return joined(&recalled.iter().map(|text| &**text).collect::<Vec<&str>>());
+        }
+        // `Which one?` is answered by the request; a question for a thing that the user did not speak of is not.
+        let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose"]));
+        let is_bare = Topic::of(&sentence.words).is_empty();
+        return match chooses || is_bare || names_option(sentence, wants) {
+            true => plain_want(goal, wants),
+            false => UNKNOWN.to_owned(),
         };
-        let fallback = || if is_near() { plain_want(goal, wants) } else { UNKNOWN.to_owned() };
-        return recall(sentence, act, wants).unwrap_or_else(fallback);
     }
     let reports = turn.has(Kind::Reports);
     if turn.has(Kind::Closes) && !reports && !worked {
@@ -124,18 +134,45 @@ pub(super) fn reply(turn: &Turn, goal: &Goal, wants: &Wants, offers: &Comparison
     (if reports || turn.has(Kind::Closes) { THANKS } else { GO_ON }).to_owned()
 }
 
+/// Returns true if a question is for one of two things, and the user has a word beside its `or`.
+fn names_option(question: &Sentence, wants: &Wants) -> bool {
+    let is_known = |word: &message::Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
+    question
+        .words
+        .windows(3)
+        .any(|three| three[1].text == "or" && (is_known(&three[0]) || is_known(&three[2])))
+}
+
+/// The words of the user that answer the questions of a message, each once.
+pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCalls) -> Vec<String> {
+    let asks = |(sentence, act): &(&Sentence, &Act)| match act.kind {
+        Kind::Asks | Kind::Confirms => sentence.form != Form::Polite || sentence.is_marked,
+        _ => false,
+    };
+    let mut found: Vec<String> = Vec::new();
+    for (sentence, act) in turn.parts().filter(asks) {
+        let said = recall(sentence, act, wants).or_else(|| wanted_value(sentence, goal, wants, calls));
+        found.extend(said.filter(|text| !found.contains(text)));
+    }
+    found
+}
+
 /// Returns true if a line of the user's own suits a message: after something was done or found, or where the assistant
 /// asks what the line may answer. A consent suits only what can be answered by yes.
-pub(super) fn suits(line: &str, turn: &Turn, worked: bool) -> bool {
+pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool {
     let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
     let consents = message::words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
-    let offers = any(&|form| matches!(form, Form::Offer | Form::Extra | Form::Check))
+    // What the user did not say is confirmed by no consent: `Did the letter name a fee?`
+    let confirms = any(&|form| form == Form::Check) && (!consents || agrees);
+    let offers = any(&|form| matches!(form, Form::Offer | Form::Extra))
+        || confirms
         || turn
             .parts()
             .any(|(sentence, act)| sentence.form == Form::Fragment && (!consents || act.kind != Kind::Asks));
     let asks = any(&|form| matches!(form, Form::Question | Form::Request));
     let reports = any(&|form| matches!(form, Form::Report | Form::Closing));
-    offers || if consents { worked && !asks && !reports } else { worked || asks }
+    let checks = any(&|form| form == Form::Check);
+    offers || if consents { worked && !asks && !reports && !checks } else { worked || asks }
 }
 
 /// Several answers as one: each a sentence of its own.

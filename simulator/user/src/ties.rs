@@ -43,7 +43,7 @@ pub(super) fn tie(
             (!matches!(ends, (Link::From, Link::Until) | (Link::Until, Link::From))).then_some(Tie::Role)
         }
         (Value::Phrase(_), Value::Phrase(_)) => (mention.link == own.link).then_some(Tie::Role),
-        (Value::Code(one), Value::Code(two)) => (shape(one) == shape(two)).then_some(Tie::Role),
+        (Value::Code(one), Value::Code(two)) => is_same_shape(one, two).then_some(Tie::Role),
         (Value::Number { unit: one_unit, .. }, Value::Number { value: two, unit: two_unit, .. }) => {
             let of_detail = own.nouns.is_empty()
                 && mention.nouns.iter().any(|noun| names.is_some_and(|names| names.contains(noun)));
@@ -82,6 +82,41 @@ fn convert(value: f64, from: Option<Unit>, to: Option<Unit>) -> f64 {
     from.zip(to).and_then(|(from, to)| from.convert(value, to)).unwrap_or(value)
 }
 
+/// Returns true if two codes are of one form. A host and a part of its domain are not: each says something else.
+pub(super) fn is_same_shape(one: &str, other: &str) -> bool {
+    let is_part = |one: &str, other: &str| {
+        one.strip_suffix(other).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+    };
+    match (code_kind(one), code_kind(other)) {
+        (CodeKind::Other, CodeKind::Other) => shape(one) == shape(other),
+        (CodeKind::Host, CodeKind::Host) => one == other || !(is_part(one, other) || is_part(other, one)),
+        (one, other) => one == other,
+    }
+}
+
+/// A kind of code whose forms differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum CodeKind {
+    /// An e-mail address.
+    Mail,
+    /// A host or domain.
+    Host,
+    /// An IPv4 address.
+    Ip,
+    /// Any other.
+    Other,
+}
+
+fn code_kind(code: &str) -> CodeKind {
+    let has_letter = code.contains(char::is_alphabetic);
+    match (code.contains('@'), code.contains('.')) {
+        (true, _) => CodeKind::Mail,
+        (false, true) if has_letter => CodeKind::Host,
+        (false, true) => CodeKind::Ip,
+        (false, false) => CodeKind::Other,
+    }
+}
+
 /// The form of a code: its digits and letters as such.
 fn shape(code: &str) -> String {
     let form = |character: char| match character {
@@ -97,13 +132,28 @@ pub(super) fn first_date(day: &Day) -> Option<Date> {
     day.readings.iter().flatten().next().copied()
 }
 
-/// Returns true if two mentions have the same value, or one keeps the bound that the other sets.
+/// Returns true if two mentions have the same value, or one keeps the bound that the other sets. Another bound of the same kind keeps none.
 pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
     let within = |order: Option<std::cmp::Ordering>| match own.link {
         Link::AtMost => order.is_some_and(std::cmp::Ordering::is_le),
         Link::AtLeast => order.is_some_and(std::cmp::Ordering::is_ge),
         _ => false,
     };
+    let is_bound = mention.link == own.link;
+    compare(mention, own, today, |order| !is_bound && within(order))
+}
+
+/// Returns true if two mentions have the same value.
+pub(super) fn has_same_value(mention: &Mention, own: &Mention, today: Date) -> bool {
+    compare(mention, own, today, |_| false)
+}
+
+fn compare(
+    mention: &Mention,
+    own: &Mention,
+    today: Date,
+    within: impl Fn(Option<std::cmp::Ordering>) -> bool,
+) -> bool {
     match (&mention.value, &own.value) {
         (Value::Day(one), Value::Day(two)) => {
             one.meets(two, today) || within(first_date(one).zip(first_date(two)).map(|(a, b)| a.cmp(&b)))

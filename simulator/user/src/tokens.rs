@@ -80,12 +80,49 @@ pub(super) fn tokens(source: &str) -> Vec<Token> {
         opens = after.contains(['.', '!', '?', ':']) && !TITLES.contains(&&*core.to_lowercase());
         marked = !after.is_empty() && (opens || after.contains([',', ';', ')', '–', '—', '"', '”']));
     }
-    found
+    join_numbers(source, found)
+}
+
+/// Joins the groups of a telephone number behind its plus sign: `+44 510 839 805`.
+fn join_numbers(source: &str, found: Vec<Token>) -> Vec<Token> {
+    let is_digits = |token: &Token| token.text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut joined: Vec<Token> = Vec::new();
+    for token in found {
+        let is_dialled = |last: &Token| {
+            source.get(..last.span.start).is_some_and(|before| before.ends_with('+'))
+                && last.text.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        match joined.last_mut() {
+            Some(last) if is_dialled(last) && is_digits(&token) && !token.opens && !token.after_mark => {
+                last.text.push_str(&token.text);
+                last.stem.clone_from(&last.text);
+                last.span.end = token.span.end;
+                last.is_code = true;
+            }
+            _ => joined.push(token),
+        }
+    }
+    joined
+}
+
+/// Returns true if a word is a host or an IPv4 address: `mail.post.example`, `192.0.2.1`.
+fn is_host(word: &str) -> bool {
+    let parts: Vec<&str> = word.split('.').collect();
+    let is_label = |part: &&str| {
+        !part.is_empty()
+            && part.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_'))
+    };
+    let is_ip = parts.len() == 4 && parts.iter().all(|part| part.parse::<u8>().is_ok());
+    let is_domain = parts.len() > 1
+        && parts
+            .last()
+            .is_some_and(|last| last.len() > 1 && last.bytes().all(|byte| byte.is_ascii_lowercase()));
+    is_ip || (is_domain && parts.iter().all(is_label))
 }
 
 /// Returns true if a word is a code: an address, or digits with letters or hyphens that are no number with its unit.
 fn is_code(word: &str) -> bool {
-    if word.contains('@') {
+    if word.contains('@') || is_host(word) {
         return true;
     }
     if !word.contains(|character: char| character.is_ascii_digit())

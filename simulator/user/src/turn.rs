@@ -3,6 +3,7 @@
 //! It must not know what the user wants.
 
 use diorama_answers::Clock;
+use diorama_seeds::english::stem;
 
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
@@ -30,7 +31,7 @@ pub(super) enum Kind {
 }
 
 /// A sentence as a speech act.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Act {
     pub(super) kind: Kind,
     pub(super) reading: Reading,
@@ -55,19 +56,46 @@ impl Turn {
     /// Reads a message by a clock.
     pub(super) fn read(message: &str, clock: &Clock) -> Self {
         let mut sentences = message::read(message);
-        let acts = sentences
+        let mut acts = sentences
             .iter()
             .map(|sentence| {
                 let reading = Reading::read(&sentence.text, clock);
                 Act { kind: kind(sentence, &reading), reading }
             })
             .collect::<Vec<Act>>();
+        // `Shall I check all three: the phone, the tablet and the router?`
+        for at in 1..sentences.len() {
+            let is_list = sentences[at - 1].text.ends_with(':') && acts[at - 1].kind == Kind::Offers;
+            if is_list && sentences[at].form == Form::Fragment {
+                (sentences[at].form, acts[at].kind) = (Form::Statement, Kind::Remarks);
+            }
+        }
         // Reports beside an offer belong to it, and ask nothing.
         if acts.iter().any(|act| act.kind == Kind::Offers) {
             let reports = sentences.iter_mut().zip(&acts).filter(|(_, act)| act.kind == Kind::Reports);
             reports.for_each(|(sentence, _)| sentence.form = Form::Statement);
         }
         Self { sentences, acts }
+    }
+
+    /// Its sentences that are questions, each alone.
+    pub(super) fn questions(&self) -> Vec<Self> {
+        let parts = self.parts().filter(|(sentence, act)| sentence.is_marked && act.kind == Kind::Asks);
+        let alone = |(sentence, act): (&Sentence, &Act)| Self {
+            sentences: vec![sentence.clone()],
+            acts: vec![act.clone()],
+        };
+        parts.map(alone).collect()
+    }
+
+    /// Takes a question that begins with a verb for an offer, where the verb is one of those: `Start now?`
+    pub(super) fn offer(&mut self, is_verb: impl Fn(&str) -> bool) {
+        for (sentence, act) in self.sentences.iter_mut().zip(&mut self.acts) {
+            let first = sentence.words.iter().find(|word| !word.is_one_of(&OPENERS));
+            if sentence.form == Form::Fragment && first.is_some_and(|word| is_verb(&stem(&word.text))) {
+                (sentence.form, act.kind) = (Form::Offer, Kind::Offers);
+            }
+        }
     }
 
     /// Returns true if a sentence does this.
@@ -127,7 +155,7 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
 fn declines(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
     (0..words.len()).any(|at| match text(at) {
-        "can" | "could" => matches!(text(at + 1), "t" | "not"),
+        "can" | "could" | "may" => matches!(text(at + 1), "t" | "not"),
         "couldn" | "cannot" | "unable" | "impossible" => true,
         "not" | "t" => matches!(text(at + 1), "possible" | "able" | "allowed"),
         _ => false,

@@ -4,23 +4,21 @@
 //! It sees the script and the replies that were shown, and no other record.
 
 use diorama_answers::Clock;
-use diorama_engine::Origin;
 use diorama_seeds::english::{fold, has_words, stem};
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::script::{Goal, Script};
-use diorama_seeds::value::{Date, Value as Shown};
+use diorama_seeds::value::Date;
 
 use super::consent::is_consent;
 use super::mentions::{Mention, Reading, Value};
 use super::progress::{Progress, Scene};
-use super::ties::{Tie, first_date, is_equal, may_replace, tie};
-use super::tokens::{Token, folded_words};
+use super::shown::shown_names;
+use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
+use super::tokens::{Token, folded_words, tokens};
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
 /// Letters that two forms of a word share.
 const MIN_FORM_LETTERS: usize = 3;
-/// Shown values that are kept.
-const MAX_SHOWN: usize = 4_000;
 
 /// The place of a text of the user in the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +78,13 @@ impl Source {
             && requests().next().is_some()
             && requests().all(|at| at != sentence)
             && !requests().any(refers)
+    }
+
+    /// Folded words as the text has them, if it has them.
+    pub(super) fn quote(&self, words: &str) -> Option<String> {
+        let stems: Vec<String> = tokens(words).into_iter().map(|token| token.stem).collect();
+        let span = self.reading.find_words(&stems).filter(|_| !stems.is_empty())?;
+        Some(self.reading.words_at(span).to_owned())
     }
 
     /// The stems that it is called by, if it is a withheld detail.
@@ -174,6 +179,11 @@ impl Wants {
         self.sources.iter().filter(|source| source.place != Place::Earlier)
     }
 
+    /// The date of the conversation.
+    pub(super) const fn today(&self) -> Date {
+        self.clock.today
+    }
+
     /// Reads a text by the clock of the conversation.
     pub(super) fn read(&self, text: &str) -> Reading {
         Reading::read(text, &self.clock)
@@ -186,8 +196,30 @@ impl Wants {
             .any(|source| source.reading.has(stem) || source.nouns.iter().any(|noun| noun == stem))
     }
 
+    /// Returns true if a text of the user has a word of a stem that it does not deny: `not approving`.
+    pub(super) fn asks_to(&self, stem: &str) -> bool {
+        self.goal_sources().any(|source| {
+            let tokens = &source.reading.tokens;
+            let is_denied = |at: usize| {
+                at.checked_sub(1)
+                    .is_some_and(|before| matches!(&*tokens[before].text, "not" | "t" | "never" | "dont"))
+            };
+            (0..tokens.len()).any(|at| tokens[at].stem == stem && !is_denied(at))
+        })
+    }
+
+    /// Returns true if a text of the user has the value of a mention.
+    pub(super) fn says_value(&self, mention: &Mention) -> bool {
+        let mut own = self.sources.iter().flat_map(|source| &source.reading.mentions);
+        own.any(|own| {
+            own.value.is_alike(&mention.value)
+                && !own.is_denied
+                && has_same_value(mention, own, self.clock.today)
+        })
+    }
+
     /// Returns true if a text of the user has some folded words.
-    fn says(&self, words: &str) -> bool {
+    pub(super) fn says(&self, words: &str) -> bool {
         self.sources.iter().any(|source| has_words(&source.folded, words))
     }
 
@@ -466,25 +498,4 @@ fn both_ends(source: &Source) -> Option<Right> {
 
 fn noun_stems(names: &str) -> Vec<String> {
     folded_words(names).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
-}
-
-/// The names of records that replies showed.
-fn shown_names(scene: &Scene<'_>) -> Vec<(ResourceId, FieldId, String)> {
-    let world = scene.base.world();
-    let mut found: Vec<(ResourceId, FieldId, String)> = Vec::new();
-    for entry in scene.log.iter().filter(|entry| entry.reply.is_success()) {
-        for (value, origin) in entry.reply.body.values() {
-            let (Shown::String(text), Origin::Field { resource, field, .. }) = (value, origin) else {
-                continue;
-            };
-            if world.resource(*resource).display != Some(*field) || found.len() >= MAX_SHOWN {
-                continue;
-            }
-            let name = (*resource, *field, fold(text));
-            if !found.contains(&name) {
-                found.push(name);
-            }
-        }
-    }
-    found
 }

@@ -57,7 +57,8 @@ fn table(stats: &Stats) -> String {
     line("APIs called", stats.apis_called.to_string());
     line("calls", stats.calls.to_string());
     line("turns", stats.turns.to_string());
-    for (name, count) in stats.splits.iter().chain(&stats.abilities).chain(&stats.tags) {
+    let counts = stats.splits.iter().chain(&stats.abilities).chain(&stats.difficulties).chain(&stats.tags);
+    for (name, count) in counts {
         let share = 100.0 * *count as f64 / stats.dialogues.max(1) as f64;
         line(&format!("  {name}"), format!("{count} ({share:.1} %)"));
     }

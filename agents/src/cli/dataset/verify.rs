@@ -47,7 +47,7 @@ const UNPROVEN: [&str; 13] = [
     "license, beyond that it opens with that of the world",
     "domains of rows that call no API, beyond that it is one of the world's",
     "gates: how many mutants, alternatives and readings were tried",
-    "provenance: model, prompt_hash and attempt",
+    "provenance: model, prompt_hash, attempt and difficulty.traps",
     "user_facts that the user never says in the row",
     "the versions of generator and grader",
     "benchmark",

@@ -35,7 +35,7 @@ pub(super) struct View {
     #[arg(long, value_name = "N", default_value_t = 400)]
     width: usize,
     /// Show the rows in a browser: filters, counts, the source of each argument. Prints the address, which this machine alone reaches.
-    #[arg(long, conflicts_with_all = ["skip", "width", "split", "domain", "ability", "tag", "id", "limit"])]
+    #[arg(long, conflicts_with_all = ["skip", "width", "split", "domain", "ability", "tag", "difficulty", "id", "limit"])]
     web: bool,
     /// With --web: port to listen on. 0 picks a free one.
     #[arg(long, value_name = "PORT", default_value_t = 8081, requires = "web")]
@@ -68,9 +68,10 @@ pub(in crate::cli) fn conversation(row: &Dialogue, width: usize) -> String {
     let mut text = String::new();
     let _ = writeln!(
         text,
-        "{}  {}  depth {}  {}  {}",
+        "{}  {}{}  depth {}  {}  {}",
         row.id,
         ability_name(row.ability),
+        row.difficulty.map_or_else(String::new, |band| format!("  {band}")),
         row.depth,
         row.domains.join(", "),
         row.tags.join(", ")

@@ -89,7 +89,7 @@ fn table(runs: &[Shown], compared: &Compared) -> String {
         Some(paired) => text.push_str(&format!("B - A: {}\n", difference(paired))),
         None => text.push_str("B - A: the runs have no episode in common\n"),
     }
-    for dimension in ["ability", "depth", "tag", "pool"] {
+    for dimension in ["ability", "difficulty", "depth", "tag", "pool"] {
         text.push_str(&format!("  by {dimension}\n"));
         for (name, rates) in by_cell(runs, dimension) {
             let share = |rate: &Option<Rate>| match rate {

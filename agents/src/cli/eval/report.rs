@@ -107,7 +107,7 @@ impl Report {
         for (name, value) in self.figures() {
             text.push_str(&format!("  {name:<18} {value}\n"));
         }
-        for dimension in ["ability", "depth", "tag", "pool"] {
+        for dimension in ["ability", "difficulty", "depth", "tag", "pool"] {
             let Some(cells) = results.cells.get(dimension) else { continue };
             text.push_str(&format!("  by {dimension}\n"));
             for name in in_order(cells.keys()) {

@@ -102,7 +102,7 @@ pub(super) fn run(
     for (report, name) in reports.iter_mut().zip(names) {
         report.name = name;
     }
-    let layout = Layout::new(&mut reports, command.dialogues, command.domains_per_world, &run.streams);
+    let layout = Layout::new(&mut reports, command.dialogues, command.domains_per_world(), &run.streams);
     if layout.batches.is_empty() {
         if shard == Shard::WHOLE {
             run.storage.remove_folder(diorama_output::dataset::PROGRESS)?;
@@ -367,7 +367,7 @@ fn make_config(
         ("abilities".to_owned(), json!(abilities)),
         ("backend".to_owned(), json!("scenarios")),
         ("dialogues".to_owned(), json!(command.dialogues)),
-        ("domains_per_world".to_owned(), json!(command.domains_per_world)),
+        ("domains_per_world".to_owned(), json!(command.domains_per_world())),
         ("sources".to_owned(), Json::Array(sources)),
         ("documents".to_owned(), documents),
     ]);

@@ -21,11 +21,12 @@ use crate::rows::source::write_rows;
 use crate::traces::{self, Traces};
 
 /// Flags of `generate` that have no effect on rows from episodes.
-const IGNORED: [&str; 44] = [
+const IGNORED: [&str; 45] = [
     "dialogues",
     "seed",
     "backend",
     "ability",
+    "difficulty",
     "domains_per_world",
     "shard",
     "resume",

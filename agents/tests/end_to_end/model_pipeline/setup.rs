@@ -48,6 +48,7 @@ pub(super) fn recipe(settings: &Settings, dialogues: u64, abilities: Vec<Ability
         abilities,
         domains: Vec::new(),
         worlds: domains.collect(),
+        difficulty: None,
         test_split: Default::default(),
         domains_per_world: 1,
         dialogues,

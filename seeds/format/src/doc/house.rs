@@ -18,6 +18,24 @@ pub struct HouseDoc {
     pub numbers: IndexMap<String, Vec<i64>>,
     /// The rules.
     pub rules: Vec<RuleDoc>,
+    /// The records that tell the policy, where assistants are to search for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub articles: Option<ArticlesDoc>,
+}
+
+/// `{resource: policy_article, text: text, rules: rules}`: a list of the domain shows the records, but not their `rules`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ArticlesDoc {
+    /// The resource.
+    pub resource: String,
+    /// Its string field with the words of an article.
+    pub text: String,
+    /// Its field, a list of strings, with the names of the rules that an article in force tells: empty for others.
+    pub rules: String,
+    /// Numbers of `numbers` as articles tell them that were replaced.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
+    pub replaced: IndexMap<String, i64>,
 }
 
 /// A rule: exactly one of `notice`, `cap`, `window`, `role`, `frequency`, `obligation`, `order`, `confirm`. Strings marked

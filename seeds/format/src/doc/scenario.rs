@@ -227,6 +227,9 @@ pub struct ScenarioStepDoc {
     /// token of a signed-in user is filled in.
     #[serde(skip_serializing_if = "IndexMap::is_empty", deserialize_with = "wire::unique")]
     pub with: IndexMap<String, Json>,
+    /// Places of records: the list is read page by page until replies have shown them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub until: Vec<String>,
     /// The call must be refused.
     #[serde(skip_serializing_if = "is_false")]
     pub fails: bool,

@@ -464,6 +464,7 @@ pub(super) fn nothing() -> Behaviour {
         bindings: Vec::new(),
         require: Vec::new(),
         rules: Vec::new(),
+        replaced: Vec::new(),
         confirms: Vec::new(),
         also: Vec::new(),
         keep: None,

@@ -80,7 +80,7 @@ impl Builder<'_> {
         let bindings = self.bindings(&here);
         let moves = resource.and_then(|resource| self.moves(resource, &here));
         let mut require = self.require(&here);
-        let rules = self.rules();
+        let (rules, replaced) = (self.rules(), self.replaced_rules());
         let confirms = self.confirms();
         let shown = match (kind, resource) {
             (Kind::List, Some(resource)) => Shown::Many(resource, None),
@@ -111,7 +111,9 @@ impl Builder<'_> {
         let each = resource.and_then(|resource| self.each(resource, &here));
         let Some(kind) = made else { return (nothing(), Shown::Unknown) };
         let upsert = doc.upsert;
-        (Behaviour { kind, bindings, require, rules, confirms, also, keep, upsert, each }, shown)
+        let behaviour =
+            Behaviour { kind, bindings, require, rules, replaced, confirms, also, keep, upsert, each };
+        (behaviour, shown)
     }
 
     /// Returns the list from which several records are made, and the records that it replaces.

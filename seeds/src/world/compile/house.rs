@@ -2,12 +2,13 @@
 
 use super::super::findings::Findings;
 use super::api::Builder;
-use super::{Part, listed};
+use super::{Part, Resolver, listed};
 use crate::doc::{AmountDoc, HouseDoc, RuleDoc};
 use crate::english::{capitalised, enumerate, singular};
 use crate::expr::eval::{Budget, Env, NoRecords};
 use crate::expr::{self, Scope};
-use crate::model::{Confirm, DomainId, HouseRule, Require};
+use crate::model::{Articles, Confirm, DomainId, HouseRule, Require};
+use crate::schema::Type;
 use crate::task::RefusalClass;
 use crate::value::{Instant, Str, Zone, nfc};
 use diorama_format::path::Path;
@@ -41,7 +42,26 @@ pub(super) struct Moment<'a> {
 impl Builder<'_> {
     /// Returns the rules of the domain's policy that govern the API.
     pub(super) fn rules(&mut self) -> Vec<Require> {
+        self.shared.part.house().map_or_else(Vec::new, |house| self.rules_of(house))
+    }
+
+    /// The same rules with the numbers of articles that were replaced.
+    pub(super) fn replaced_rules(&mut self) -> Vec<Require> {
         let Some(house) = self.shared.part.house() else { return Vec::new() };
+        let replaced = house.articles.iter().flat_map(|articles| &articles.replaced);
+        let numbers: Vec<(&String, &i64)> =
+            replaced.filter(|(name, _)| house.numbers.contains_key(*name)).collect();
+        if numbers.is_empty() {
+            return Vec::new();
+        }
+        let mut before = house.clone();
+        for (name, number) in numbers {
+            before.numbers.insert(name.clone(), vec![*number]);
+        }
+        self.rules_of(&before)
+    }
+
+    fn rules_of(&mut self, house: &HouseDoc) -> Vec<Require> {
         let root = self.shared.part.path();
         let head = root.name("domain");
         let section = head.name("house");
@@ -106,6 +126,44 @@ impl Builder<'_> {
             found.push(format!("({})", exception.that));
         }
         found
+    }
+}
+
+impl Resolver<'_> {
+    /// Finds the records that tell the policy of the domain.
+    pub(super) fn find_articles(&self, findings: &mut Findings) -> Option<Articles> {
+        let doc = self.part.house()?.articles.as_ref()?;
+        let root = self.part.path();
+        let head = root.name("domain");
+        let section = head.name("house");
+        let here = section.name("articles");
+        let Some(resource) = self.names.resource(self.id, &doc.resource) else {
+            error!(findings, here.name("resource") =>
+                "found the resource `{}`, expected one of {}", doc.resource, self.names.known(self.id);
+                "name the resource whose records tell the policy");
+            return None;
+        };
+        let declared = &self.resources[resource.index()];
+        let mut field = |member: &str, name: &str, fits: &dyn Fn(&Type) -> bool, wanted: &str| {
+            let found = declared.field_named(name).filter(|id| fits(&declared.field(*id).schema.kind));
+            if found.is_none() {
+                error!(findings, here.name(member) =>
+                    "found `{name}`, expected a field of `{}` that is {wanted}", doc.resource;
+                    "name one of {}", listed(declared.fields.iter().map(|field| &*field.name)));
+            }
+            found
+        };
+        let is_text = |kind: &Type| matches!(kind, Type::String);
+        let text = field("text", &doc.text, &is_text, "a string");
+        let is_list = |kind: &Type| matches!(kind, Type::List(item) if is_text(&item.kind));
+        let rules = field("rules", &doc.rules, &is_list, "a list of strings");
+        let numbers = self.part.house().map(|house| &house.numbers)?;
+        for name in doc.replaced.keys().filter(|name| !numbers.contains_key(*name)) {
+            error!(findings, here.name("replaced").name(name) =>
+                "found the number `{name}`, expected one of {}", listed(numbers.keys().map(String::as_str));
+                "name a number of `numbers`");
+        }
+        Some(Articles { resource, text: text?, rules: rules? })
     }
 }
 

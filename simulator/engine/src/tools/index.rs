@@ -124,6 +124,7 @@ fn searcher() -> Api {
             kind: BehaviourKind::Compute(Vec::new()),
             bindings: Vec::new(),
             rules: Vec::new(),
+            replaced: Vec::new(),
             confirms: Vec::new(),
             require: Vec::new(),
             also: Vec::new(),

@@ -284,7 +284,18 @@ fn judge(
         return Err(Reason::of_call(Code::MutantPasses, call).with("mutant", mutant.name()));
     }
     tally.killed += 1;
+    report.traps += u32::from(is_accepted(run, call, mutant));
     Ok(true)
+}
+
+/// Returns true if the API accepts the call that a mutant changes or adds.
+fn is_accepted(run: &Run, call: usize, mutant: Mutation) -> bool {
+    let entry = match mutant {
+        Mutation::ChangeArgument | Mutation::OtherApi => run.replies.get(call).cloned().flatten(),
+        Mutation::AddWrite => run.session.log().last(),
+        _ => None,
+    };
+    entry.is_some_and(|entry| entry.api.is_some() && entry.reply.is_success())
 }
 
 /// Same final state, apart from the names of new keys, and the replies tell all that the goals rest on.

@@ -19,6 +19,9 @@ pub struct GateReport {
     pub unambiguous: u32,
     /// Arguments derived again.
     pub grounded: u32,
+    /// Mutants that the API accepts and that fail: a count of the task's difficulty, stored with it.
+    #[serde(skip)]
+    pub traps: u32,
 }
 
 /// Counts of the mutants of one kind.

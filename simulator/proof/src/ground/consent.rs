@@ -43,7 +43,7 @@ pub(super) fn check(
     }
 }
 
-/// Adds to a script the calls that the user says yes to: whatever a goal changes or tries to change, and what a policy forbids.
+/// Adds to a script the calls that the user wants and says yes to: whatever a goal changes or tries to change, and what a policy forbids.
 pub(super) fn add_wants(script: &mut Script, goals: &[GroundedGoal], gold: &[GoldCall], seen: &Seen<'_>) {
     let world = seen.context.base.world();
     for (told, goal) in script.goals.iter_mut().zip(goals) {

@@ -1,8 +1,9 @@
 //! Calls that a policy forbids: the API would accept them, and the shadow of the world refuses them.
 
 use diorama_engine::session::Session;
+use diorama_seeds::english;
 use diorama_seeds::expr::Node;
-use diorama_seeds::model::World;
+use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Str;
 
@@ -12,12 +13,17 @@ use crate::candidate::{CandidateCall, End};
 use crate::grounded::{Basis, Declined};
 use crate::reason::{Code, Reason};
 
-/// The domains whose policy a system message tells: it has a wording of each of their rules.
+/// The domains whose policy a system message tells: it has a wording of each of their rules, or names the API that searches their articles.
 pub(super) fn told_policies(world: &World, system: &str) -> Vec<String> {
     let is_told = |sentences: &[Str]| sentences.iter().any(|sentence| system.contains(&**sentence));
-    let domains = world.domains.iter().filter(|domain| !domain.house.is_empty());
-    let told = domains.filter(|domain| domain.house.iter().all(|rule| is_told(&rule.sentences)));
-    told.map(|domain| domain.name.to_string()).collect()
+    let is_named = |id: DomainId| {
+        world.policy_search(id).is_some_and(|search| english::has_words(system, &world.api(search).name))
+    };
+    let domains = world.domains.iter().enumerate().filter(|(_, domain)| !domain.house.is_empty());
+    let told = domains.filter(|(position, domain)| {
+        domain.house.iter().all(|rule| is_told(&rule.sentences)) || is_named(DomainId(*position as u16))
+    });
+    told.map(|(_, domain)| domain.name.to_string()).collect()
 }
 
 /// Tries the call that a goal claims to decline. Whatever is wrong with it is a fault.

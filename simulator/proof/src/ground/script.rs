@@ -14,12 +14,11 @@ use crate::candidate::{Candidate, CandidateGoal, Opening};
 use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 
-/// The script of a candidate. Where its user would not have said what the candidate has, that is a fault.
+/// The script of a candidate, without the calls that its user wants.
 pub(crate) fn of(
     candidate: &Candidate,
     gold: &[GoldCall],
     seen: &Seen<'_>,
-    goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) -> Script {
     let mut script = Script { patience: candidate.patience, ..Script::default() };
@@ -55,7 +54,6 @@ pub(crate) fn of(
             wants: Vec::new(),
         });
     }
-    replay(candidate, &script, seen, goals, faults);
     script
 }
 
@@ -195,8 +193,8 @@ fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, 
     Ok(When { ended, shown: Some(fact) })
 }
 
-/// Has the script's user hear the assistant's words, and compares what they answer with the candidate's.
-fn replay(
+/// Has the script's user hear the assistant's words, and compares what they answer with the candidate's. Another answer is a fault.
+pub(crate) fn replay(
     candidate: &Candidate,
     script: &Script,
     seen: &Seen<'_>,

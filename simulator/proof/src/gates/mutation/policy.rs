@@ -1,9 +1,12 @@
 //! Mutants of tasks with a policy: what it forbids is done, and what it allows is refused.
 //!
+//! Where the policy stands in articles, one that was replaced may lead to the opposite verdict.
+//!
 //! A solver that holds a rule with another number or without its exception comes to the same verdict as the reference, which makes no
 //! difference, or to the opposite one, which is one of these two.
 
-use diorama_seeds::task::{Outcome, RefusalClass};
+use diorama_engine::apply;
+use diorama_seeds::task::{Call, Outcome, RefusalClass};
 
 use super::super::report::GateReport;
 use super::super::trial::{Run, Trial};
@@ -18,13 +21,18 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     for (number, goal) in trial.grounded.goals.iter().enumerate() {
         if let Some(declined) = &goal.declined {
             let mut run = replay(trial, goal.calls.end, |_| false);
+            let by_replaced = verdict_of_replaced(trial, &run, &declined.call);
             trial.call_aside(&mut run, &declined.call);
             run.end_early(number, run.session.calls());
             for index in goal.calls.end..trial.grounded.gold.len() {
                 call(trial, &mut run, index);
             }
+            report.traps += 1;
             for outcome in [Outcome::Refused, Outcome::Done] {
                 judge(trial, report, (number, Mutation::DoAnyway), &run, outcome)?;
+            }
+            if by_replaced == Some(true) {
+                judge(trial, report, (number, Mutation::Replaced), &run, Outcome::Done)?;
             }
         }
         if goal.outcome == Outcome::Done && goal.calls.clone().any(|call| trial.is_governed(call)) {
@@ -32,9 +40,26 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
                 goal.calls.contains(&call) && trial.is_governed(call)
             });
             judge(trial, report, (number, Mutation::RefuseAnyway), &run, Outcome::Refused)?;
+            let is_forbidden = |call: usize| {
+                let Some(gold) = trial.grounded.gold.get(call).filter(|_| trial.is_governed(call)) else {
+                    return false;
+                };
+                let before = replay(trial, call, |_| false);
+                let made = bind_what_is_there(gold, &before.replies, trial.world());
+                verdict_of_replaced(trial, &before, &made) == Some(false)
+            };
+            if goal.calls.clone().any(is_forbidden) {
+                judge(trial, report, (number, Mutation::Replaced), &run, Outcome::Refused)?;
+            }
         }
     }
     Ok(())
+}
+
+/// Whether the rules of articles that were replaced allow a call after a run; none where no article was.
+fn verdict_of_replaced(trial: &Trial<'_>, run: &Run, call: &Call) -> Option<bool> {
+    let shadow = trial.context.base.replaced_shadow()?;
+    Some(apply(shadow, run.session.state(), call).reply.is_success())
 }
 
 /// The reference calls before one of them, some of which are left out.

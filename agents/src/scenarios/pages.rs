@@ -1,0 +1,96 @@
+//! Lists that are read page by page, until they show what is looked for.
+
+use diorama_engine::session::LogEntry;
+use diorama_engine::{Body, Origin};
+use diorama_proof::candidate::Turn;
+use diorama_seeds::doc::{PageStyle, PagingMember, ScenarioStepDoc};
+use diorama_seeds::model::{Api, Page, ResourceId};
+use diorama_seeds::scenario::BoundValue;
+use diorama_seeds::value::Value;
+use serde_json::Value as Json;
+
+use super::player::Player;
+use super::unplayed::Unplayed;
+
+/// Pages that are read of one list, at most.
+const MAX_PAGES: usize = 12;
+
+impl Player<'_, '_> {
+    /// Reads a list page by page, until replies have shown the records of the places that the step names. A page without any of them
+    /// only makes sure, where the next one can be asked for by its number.
+    ///
+    /// # Errors
+    /// When a call cannot be made, or the list does not show them all.
+    pub(crate) fn read_pages(
+        &mut self,
+        step: &ScenarioStepDoc,
+        turns: &mut Vec<Turn>,
+    ) -> Result<(), Unplayed> {
+        let world = self.world.base.world();
+        let name = step.call.as_deref().unwrap_or_default();
+        let api = world.api_named(name).map(|id| world.api(id));
+        let Some((api, page)) = api.and_then(|api| Some((api, api.query()?.page.as_ref()?))) else {
+            return Err(Unplayed::Unknown(name.to_owned()));
+        };
+        let mut missing: Vec<(ResourceId, Value)> =
+            step.until.iter().flat_map(|place| self.records(place)).collect();
+        let mut next = ScenarioStepDoc { until: Vec::new(), ..step.clone() };
+        for read in 1..=MAX_PAGES {
+            self.calls(&next, turns)?;
+            let Some(entry) = self.calls.made.last() else { break };
+            let before = missing.len();
+            missing.retain(|record| !shows(entry, record));
+            if missing.len() == before && page.style != PageStyle::Cursor {
+                let calls = turns.last_mut().into_iter().flat_map(|turn| &mut turn.calls);
+                calls.for_each(|call| call.care = true);
+            }
+            if missing.is_empty() {
+                return Ok(());
+            }
+            let Some(value) = next_page(api, page, entry, read) else { break };
+            next.say.clear();
+            next.with.insert(api.parameters[page.parameter.index()].name.to_string(), value);
+        }
+        Err(Unplayed::Unfit(format!("the list shows {}", step.until.join(", "))))
+    }
+
+    /// The records that a place holds.
+    fn records(&self, place: &str) -> Vec<(ResourceId, Value)> {
+        match self.scene.held(place) {
+            Some(BoundValue::Record(resource, key)) => vec![(*resource, key.clone())],
+            Some(BoundValue::Records(resource, keys)) => {
+                keys.iter().map(|key| (*resource, key.clone())).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn shows(entry: &LogEntry, (of, record): &(ResourceId, Value)) -> bool {
+    entry.reply.body.values().any(|(_, origin)| {
+        matches!(origin, Origin::Field { resource, key, .. } if resource == of && key == record)
+    })
+}
+
+/// The argument that asks for the page after so many, as an argument of a step; none where there is no other page.
+fn next_page(api: &Api, page: &Page, entry: &LogEntry, read: usize) -> Option<Json> {
+    let size = page.size as usize;
+    if entry.reply.total? <= read * size {
+        return None;
+    }
+    let number = match page.style {
+        PageStyle::Page => read + usize::from(page.first),
+        PageStyle::Offset => read * size + usize::from(page.first),
+        PageStyle::Cursor => {
+            let (_, name) = api.reply.paging.iter().find(|(member, _)| *member == PagingMember::Next)?;
+            let body = api
+                .reply
+                .envelope
+                .as_ref()
+                .map_or(Some(&entry.reply.body), |envelope| entry.reply.body.member(envelope));
+            let cursor = body?.member(name).and_then(Body::value)?.as_str()?.to_owned();
+            return Some(Json::from(format!("'{cursor}'")));
+        }
+    };
+    Some(Json::from(number))
+}

@@ -1,0 +1,303 @@
+//! The calls that the user wants, as an offer speaks of them: the words for what they do, their values, and the names of the
+//! records that they are about.
+//!
+//! It looks up the records that wanted calls name, and no other, except for the names beside theirs.
+
+use diorama_answers::Clock;
+use diorama_engine::Base;
+use diorama_grade::arguments;
+use diorama_seeds::english::{fold, has_words, split_identifier, stem};
+use diorama_seeds::model::{Api, Parameter, Record, Resource, ResourceId, World};
+use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::script::{Goal, WantedCall};
+use diorama_seeds::task::Call;
+use diorama_seeds::value::Value as Stored;
+
+use super::mentions::{Mention, Reading};
+use super::tokens::{folded_words, tokens};
+use super::vocabulary::is_common;
+
+/// Records of a resource whose names are compared.
+const MAX_RECORDS: usize = 5_000;
+
+/// The calls that the user wants in a goal.
+#[derive(Debug, Default)]
+pub(super) struct WantedCalls {
+    pub(super) values: Vec<WantedValue>,
+    /// Stems of the verbs by which their APIs are known.
+    verbs: Vec<String>,
+    /// Stems of all words of their APIs, parameters and records.
+    words: Vec<String>,
+    /// Stems of the words by which their APIs say what they do: of the first sentences of the descriptions.
+    effects: Vec<String>,
+    /// The other APIs of their domains that change records: the stems of their verbs, and of the words by which they say what they do.
+    others: Vec<(Vec<String>, Vec<String>)>,
+    /// Stems of the names of optional parameters that they leave out.
+    pub(super) left_out: Vec<String>,
+}
+
+/// A value of a wanted call.
+#[derive(Debug)]
+pub(super) struct WantedValue {
+    /// Stems of what its parameter is called.
+    pub(super) nouns: Vec<String>,
+    /// The value as people write it.
+    pub(super) reading: Reading,
+    /// The user's own words for it.
+    pub(super) said: Option<String>,
+    /// The name by which the record is known, or the text itself, folded.
+    pub(super) name: Option<String>,
+    /// The other names that could stand in its place: of records, or of choices; folded.
+    pub(super) other_names: Vec<String>,
+    /// It is prose.
+    pub(super) is_prose: bool,
+    /// It names a record.
+    pub(super) is_record: bool,
+    /// It is one of a few: its name counts only where the user says it.
+    pub(super) is_choice: bool,
+}
+
+impl WantedCalls {
+    /// Reads the calls that a goal wants.
+    pub(super) fn new(goal: &Goal, base: &Base, clock: &Clock) -> Self {
+        let world = base.world();
+        let mut found = Self::default();
+        let said = fold(&said_in(goal));
+        let apis = goal.wants.iter().filter_map(|want| Some((want, world.api(world.api_named(&want.api)?))));
+        for (want, api) in apis {
+            found.add_api(api);
+            let call = Call { api: want.api.clone(), arguments: want.arguments.clone() };
+            let given = arguments(&call, api, world).unwrap_or_default();
+            for (id, value) in &given {
+                let parameter = &api.parameters[id.index()];
+                // A default is nothing that the user spoke of.
+                if want.arguments.contains_key(&*parameter.name) {
+                    found.add_value(want, (parameter, value), base, (clock, &said));
+                }
+            }
+            let is_left_out = |parameter: &&Parameter| {
+                let name = &*parameter.name;
+                !parameter.required
+                    && !want.arguments.contains_key(name)
+                    && !want.unknown.iter().any(|one| one == name)
+            };
+            let left_out = api.parameters.iter().filter(is_left_out);
+            found.left_out.extend(left_out.flat_map(|parameter| stems(&parameter.label)));
+        }
+        found.add_other_verbs(goal, world);
+        found
+    }
+
+    /// Returns true if the user wants no call that changes records.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.verbs.is_empty()
+    }
+
+    /// Returns true if a stem is a word of a wanted API, its parameters or its records.
+    pub(super) fn knows(&self, stem: &str) -> bool {
+        self.words.iter().any(|word| word == stem)
+    }
+
+    /// Returns true if a stem is a verb by which a wanted API is known.
+    pub(super) fn is_verb(&self, stem: &str) -> bool {
+        self.verbs.iter().any(|verb| verb == stem)
+    }
+
+    /// Returns true if a verb is that of another API that changes records and no word of a wanted one, and what it is said of is not
+    /// the wanted API's alone: `order the transfer`.
+    pub(super) fn is_other(&self, verb: &str, objects: &[&str]) -> bool {
+        let is_in = |words: &[String], stem: &str| words.iter().any(|word| word == stem);
+        if self.is_verb(verb) || is_in(&self.effects, verb) {
+            return false;
+        }
+        let mut others = self.others.iter().filter(|(verbs, _)| is_in(verbs, verb)).peekable();
+        let is_wanted = |stem: &&str, others: &[&(Vec<String>, Vec<String>)]| {
+            is_in(&self.effects, stem) && !others.iter().any(|(_, effects)| is_in(effects, stem))
+        };
+        others.peek().is_some() && {
+            let others: Vec<_> = others.collect();
+            !objects.iter().any(|stem| is_wanted(stem, &others))
+        }
+    }
+
+    /// The verbs by which the wanted APIs are known, as stems.
+    pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
+        self.verbs.iter().map(|verb| &**verb)
+    }
+
+    fn add_api(&mut self, api: &Api) {
+        self.verbs.extend(verbs(api));
+        let effects = effects(api);
+        self.words.extend(effects.iter().cloned().chain(stems(&api.description)));
+        self.effects.extend(effects);
+        for parameter in &api.parameters {
+            self.words.extend(stems(&parameter.label));
+        }
+    }
+
+    fn add_value(
+        &mut self,
+        want: &WantedCall,
+        (parameter, value): (&Parameter, &Stored),
+        base: &Base,
+        (clock, said): (&Clock, &str),
+    ) {
+        let items = match value {
+            Stored::List(items) => items.to_vec(),
+            value => vec![value.clone()],
+        };
+        let schema = match &parameter.schema.kind {
+            Type::List(items) => items,
+            _ => &parameter.schema,
+        };
+        let mut nouns: Vec<String> = stems(&parameter.label).chain(stems(&parameter.description)).collect();
+        nouns.extend(split_identifier(&parameter.name).iter().map(|word| stem(&fold(word))));
+        for item in items {
+            let (mut name, mut other_names) = (None, Vec::new());
+            if let Type::Reference { resource, .. } = &schema.kind {
+                self.words.extend(stems(&base.world().resource(*resource).label));
+                (name, other_names) = record_names(*resource, &item, base);
+                self.add_texts(*resource, &item, base, (clock, said));
+            } else if let Type::Enum(choices) = &schema.kind {
+                name = item.as_str().map(spaced);
+                other_names = choices.iter().map(|choice| spaced(choice)).collect();
+            } else if let Type::String = schema.kind {
+                name = item.as_str().map(fold);
+            }
+            // A number that is a key measures nothing.
+            let is_key = matches!(schema.kind, Type::Reference { .. }) && item.as_str().is_none();
+            let spoken = if is_key { String::new() } else { spoken(&item, schema, base.world()) };
+            other_names.retain(|other| Some(other) != name.as_ref());
+            self.values.push(WantedValue {
+                nouns: nouns.clone(),
+                reading: Reading::read(&spoken, clock),
+                said: want.words.get(&*parameter.name).cloned(),
+                name,
+                other_names,
+                is_prose: parameter.free_text,
+                is_record: matches!(schema.kind, Type::Reference { .. }),
+                is_choice: matches!(schema.kind, Type::Enum(_)),
+            });
+        }
+    }
+
+    /// Adds the texts of a wanted record by which the user may speak of it: the taxi, and not the dinner.
+    fn add_texts(&mut self, resource: ResourceId, key: &Stored, base: &Base, (clock, said): (&Clock, &str)) {
+        let Some(record) = base.find(resource, key) else { return };
+        let described = base.world().resource(resource);
+        for (at, (field, value)) in described.fields.iter().zip(record.iter()).enumerate() {
+            let Some(name) = value.as_str().map(spaced).filter(|name| has_name(said, name)) else { continue };
+            let mut other_names: Vec<String> = match &field.schema.kind {
+                Type::Enum(choices) => choices.iter().map(|choice| spaced(choice)).collect(),
+                Type::String => {
+                    let others = described
+                        .records
+                        .iter()
+                        .take(MAX_RECORDS)
+                        .filter(|other| is_beside(described, record, other));
+                    others.filter_map(|other| other.get(at)?.as_str()).map(spaced).collect()
+                }
+                _ => continue,
+            };
+            other_names.retain(|other| *other != name && !other.is_empty());
+            self.values.push(WantedValue {
+                nouns: Vec::new(),
+                reading: Reading::read("", clock),
+                said: None,
+                other_names,
+                name: Some(name),
+                is_prose: false,
+                is_record: true,
+                is_choice: true,
+            });
+        }
+    }
+
+    fn add_other_verbs(&mut self, goal: &Goal, world: &World) {
+        let wanted = |api: &Api| goal.wants.iter().any(|want| *want.api == *api.name);
+        let domains: Vec<_> = world.apis.iter().filter(|api| wanted(api)).map(|api| api.domain).collect();
+        let others =
+            world.apis.iter().filter(|api| domains.contains(&api.domain) && api.writes() && !wanted(api));
+        self.others = others.map(|api| (verbs(api), effects(api))).collect();
+    }
+}
+
+impl WantedValue {
+    /// Its typed mentions.
+    pub(super) fn mentions(&self) -> impl Iterator<Item = &Mention> {
+        self.reading.mentions.iter()
+    }
+}
+
+/// Stems of the verbs by which an API is known: the first word of its description, and those of its name.
+fn verbs(api: &Api) -> Vec<String> {
+    let described = folded_words(&api.description).next();
+    let mut named = split_identifier(&api.name);
+    // `post_me_bills` begins with the method.
+    named.retain(|word| !matches!(&**word, "get" | "post" | "put" | "patch" | "delete"));
+    described.into_iter().chain(named).map(|word| stem(&fold(&word))).collect()
+}
+
+/// Stems of the words of an API's name, and of the first sentence of its description.
+fn effects(api: &Api) -> Vec<String> {
+    let name = split_identifier(&api.name);
+    let described = api.description.split(". ").next().unwrap_or_default();
+    name.iter().map(|word| stem(&fold(word))).chain(stems(described)).collect()
+}
+
+fn stems(text: &str) -> impl Iterator<Item = String> + use<> {
+    let words: Vec<String> =
+        folded_words(text).filter(|word| !is_common(word)).map(|word| stem(&word)).collect();
+    words.into_iter()
+}
+
+/// The name of a record, and the names of the records beside it: of the same owner, if its resource has owners.
+fn record_names(resource: ResourceId, key: &Stored, base: &Base) -> (Option<String>, Vec<String>) {
+    let described = base.world().resource(resource);
+    let Some(record) = base.find(resource, key) else { return (None, Vec::new()) };
+    let Some(display) = described.display else { return (None, Vec::new()) };
+    let name_of = |record: &Record| {
+        record.get(display.index()).and_then(Stored::as_str).map(fold).filter(|name| !name.is_empty())
+    };
+    let others =
+        described.records.iter().take(MAX_RECORDS).filter(|other| is_beside(described, record, other));
+    (name_of(record), others.filter_map(name_of).collect())
+}
+
+/// Returns true if a record has the owner that another has, or its resource has no owners.
+fn is_beside(described: &Resource, record: &Record, other: &Record) -> bool {
+    let owner = |record: &Record| described.owner.and_then(|owner| record.get(owner.index()).cloned());
+    owner(record) == owner(other)
+}
+
+/// The texts of the user in a goal.
+fn said_in(goal: &Goal) -> String {
+    let details = goal.withheld.iter().map(|detail| &*detail.say);
+    let texts: Vec<&str> =
+        std::iter::once(&*goal.user).chain(details).chain(goal.lines.iter().map(|line| &**line)).collect();
+    texts.join("\n")
+}
+
+fn spaced(text: &str) -> String {
+    fold(&text.replace('_', " "))
+}
+
+/// A value as people write it: with its unit or currency.
+fn spoken(value: &Stored, schema: &Schema, world: &World) -> String {
+    let text = value.to_text(&world.zone);
+    let unit = match &schema.kind {
+        Type::Decimal { currency: Some(currency), .. } => Some(currency),
+        _ => schema.unit.as_ref(),
+    };
+    unit.map_or_else(|| text.clone(), |unit| format!("{text} {unit}"))
+}
+
+/// Returns true if a text has the words of a name, in any of their forms.
+pub(super) fn has_name(folded: &str, name: &str) -> bool {
+    has_words(folded, name) || {
+        let wanted: Vec<String> = tokens(name).into_iter().map(|token| token.stem).collect();
+        let own = tokens(folded);
+        wanted.len() > 1
+            && own.windows(wanted.len()).any(|run| run.iter().zip(&wanted).all(|(one, two)| one.stem == *two))
+    }
+}
