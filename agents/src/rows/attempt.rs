@@ -24,7 +24,7 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::proposal::{Proposal, TaskSpec, propose};
-use super::prove::{Rejected, test, test_band};
+use super::prove::{BandError, Rejected, test, test_band};
 use super::row::{self, About};
 use super::source::RowSource;
 use super::turns::Turn;
@@ -280,16 +280,20 @@ impl<'a> RowMaker<'a> {
             }
             let tested = match self.difficulty {
                 Some(band) => test_band(world, candidate, (band, &tags), &mut rng),
-                None => test(world, candidate, &mut rng),
+                None => test(world, candidate, &mut rng).map_err(BandError::Rejected),
             };
             match tested {
                 Ok((grounded, report)) => {
                     self.requests.push(opening);
                     return Some(Proven { grounded, report, ability, tags, domain, attempt });
                 }
-                Err(Rejected::Gate(reason)) => self.funnel.drop_at(reason.gate.name(), reason.code.name()),
-                Err(Rejected::Band(reason)) => self.funnel.drop_at("difficulty", reason),
-                Err(Rejected::Form(_)) => self.funnel.drop_at("caller", "not of the form of a candidate"),
+                Err(BandError::Rejected(Rejected::Gate(reason))) => {
+                    self.funnel.drop_at(reason.gate.name(), reason.code.name())
+                }
+                Err(BandError::Band(reason)) => self.funnel.drop_at("difficulty", reason),
+                Err(BandError::Rejected(Rejected::Form(_))) => {
+                    self.funnel.drop_at("caller", "not of the form of a candidate")
+                }
             }
         }
         None

@@ -18,6 +18,14 @@ pub enum Rejected {
     /// A gate does not let it pass.
     #[error("{}: {}", .0.gate.name(), .0)]
     Gate(Reason),
+}
+
+/// Why a candidate that is to be of a band does not pass.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BandError {
+    /// It does not pass, whatever its band.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
     /// It is of another difficulty than the one that is asked for.
     #[error("{0}")]
     Band(&'static str),
@@ -46,18 +54,18 @@ pub(crate) fn test_band(
     candidate: Candidate,
     (band, tags): (Difficulty, &[&str]),
     rng: &mut ChaCha8Rng,
-) -> Result<(Grounded, GateReport), Rejected> {
-    let grounded = ground(world.context(), candidate)?;
+) -> Result<(Grounded, GateReport), BandError> {
+    let grounded = ground(world.context(), candidate).map_err(Rejected::Form)?;
     let counts = difficulty::measure(&world.base, &grounded, &GateReport::default(), tags);
     if counts.calls >= MAX_CALLS {
-        return Err(Rejected::Band("needs too many calls"));
+        return Err(BandError::Band("needs too many calls"));
     }
     if !counts.bands_of_traps().contains(&band) {
-        return Err(Rejected::Band("is of another band"));
+        return Err(BandError::Band("is of another band"));
     }
     let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
     if counts.with_traps(report.traps).band() != band {
-        return Err(Rejected::Band("is of another band"));
+        return Err(BandError::Band("is of another band"));
     }
     Ok((grounded, report))
 }
