@@ -17,9 +17,10 @@ use diorama_seeds::value::Value;
 
 use crate::answer::Asked;
 use crate::binding::each;
-use crate::checks::split_item;
+use crate::checks::first::split_item;
 use crate::gates::GateReport;
-use crate::ground::{Grounded, count_stated};
+use crate::ground::text::count_stated;
+use crate::grounded::Grounded;
 
 /// Counts what makes a proven task hard. `tags` are the names of what its dialogue shows.
 #[must_use]

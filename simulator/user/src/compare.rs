@@ -256,13 +256,13 @@ fn quantified_noun(offer: &Reading) -> Option<Option<String>> {
         match word(*at) {
             "all" => {
                 // `All of it` is one thing.
-                !(next == "of" && word(at + 2) == "it")
-                    && !matches!(before, "at" | "in" | "after" | "above" | "for" | "that" | "s")
-                    && !matches!(
+                let is_whole = next == "of" && word(at + 2) == "it";
+                let is_phrase = matches!(before, "at" | "in" | "after" | "above" | "for" | "that" | "s")
+                    || matches!(
                         next,
                         "right" | "set" | "good" | "details" | "the" | "correct" | "ok" | "okay" | "day"
-                    )
-                    || (next == "the" && english::is_plural(word(at + 2)))
+                    );
+                !(is_whole || is_phrase) || (next == "the" && english::is_plural(word(at + 2)))
             }
             "both" | "everyone" | "everybody" | "entire" => true,
             "every" => !matches!(next, "day" | "week" | "month" | "year" | "time"),

@@ -143,3 +143,8 @@ fn is_code(word: &str) -> bool {
     let upper = word.contains(|character: char| character.is_ascii_uppercase());
     upper && !half.ends_with("am") && !half.ends_with("pm") && word.is_ascii()
 }
+
+/// The stems of the words of a text that tell something.
+pub(super) fn content_stems(text: &str) -> Vec<String> {
+    folded_words(text).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
+}

@@ -4,7 +4,7 @@
 //! It sees the script and the replies that were shown, and no other record.
 
 use diorama_answers::Clock;
-use diorama_seeds::english::{fold, has_words, stem};
+use diorama_seeds::english::{fold, has_words};
 use diorama_seeds::model::{FieldId, ResourceId};
 use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::value::Date;
@@ -14,7 +14,7 @@ use super::mentions::{Mention, Reading, Value};
 use super::progress::{Progress, Scene};
 use super::shown::shown_names;
 use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
-use super::tokens::{Token, folded_words, tokens};
+use super::tokens::{Token, content_stems, tokens};
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
 /// Letters that two forms of a word share.
@@ -129,7 +129,7 @@ impl Wants {
         let clock = Clock::at(scene.clock, &scene.base.world().zone);
         let mut sources = Vec::new();
         let mut add = |place: Place, text: &str, detail: Option<usize>, names: &str| {
-            let nouns = noun_stems(names);
+            let nouns = content_stems(names);
             sources.push(Source {
                 place,
                 reading: Reading::read(text, &clock),
@@ -494,8 +494,4 @@ fn both_ends(source: &Source) -> Option<Right> {
     let to = names().find(|own| own.link == Link::To)?;
     let words = source.reading.source.get(from.span.start..to.span.end)?;
     Some(Right::Words(words.to_owned()))
-}
-
-fn noun_stems(names: &str) -> Vec<String> {
-    folded_words(names).filter(|word| !is_common(word)).map(|word| stem(&word)).collect()
 }
