@@ -36,6 +36,7 @@ pub struct Hypothesis {
     pub name: String,
     /// The form of the path; operations at it and below use the guess.
     pub path: String,
+    /// The strength of its evidence.
     pub strength: Strength,
     /// The number of alternatives, at least 2.
     pub alternatives: usize,

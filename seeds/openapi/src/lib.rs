@@ -74,6 +74,7 @@ impl Default for ImportOptions {
     }
 }
 
+/// The world of a document, with notes and guesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The source world, ready to be edited.
