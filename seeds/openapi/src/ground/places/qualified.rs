@@ -95,8 +95,8 @@ struct Named {
 }
 
 impl Named {
-    /// Returns true if a request for the other collection may mean this one: its label ends alike and it has
-    /// the same parents.
+    /// Returns true if a request for the other collection may mean this one: its label ends alike, and it has
+    /// all of the other's parents.
     fn may_be_meant_by(&self, other: &Self) -> bool {
         let alike = self.label == other.label || self.label.ends_with(&format!(" {}", other.label));
         alike
