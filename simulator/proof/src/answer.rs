@@ -1,6 +1,6 @@
 //! Defines the facts that a goal must state, by their positions in replies.
 
-/// A fact that a goal must state, by its place.
+/// A fact that a goal must state, by its position in a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A leaf of a reply.
