@@ -192,7 +192,8 @@ pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<V
     values
 }
 
-/// Returns timestamps of the coming days, at the minute of the given one.
+/// Returns timestamps from 3 days before the given one (or the clock) to 10 days after it, at the same hour and
+/// 2 or 4 hours from it.
 fn moments(given: Option<&Value>, world: &World) -> Vec<Value> {
     let start = match given {
         Some(Value::DateTime(instant)) => *instant,
