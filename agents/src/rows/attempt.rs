@@ -1,8 +1,8 @@
-//! The pipeline: makes the rows of a batch.
+//! Makes the rows of a batch.
 //!
-//! Row n of a subject, a domain of the catalog or a world from outside, is a function of the seed, the subject's name and n, and of the
-//! worlds' texts that it draws: it tries attempts until one passes all gates. Which subject and n the row j of a dataset is follows from its
-//! batch. This module knows of no threads, files or shards.
+//! A subject is a domain of the catalog or a world from outside. Its row n follows from the seed, the
+//! subject's name, n and the drawn texts of its worlds. Attempts run until one passes all gates. The batch
+//! decides which subject and n a row of the dataset has. This module knows no threads, files or shards.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -36,32 +36,34 @@ use crate::worlds::error::PipelineError;
 use crate::worlds::recipe::Recipe;
 use crate::worlds::world::BatchWorld;
 
-/// Why a row is dropped whose first request is too near to another's.
+/// The reason for dropping a row whose first request is too near to another's.
 pub const REPEATS: &str = "near-duplicate of an earlier request in the same world";
 
 /// Attempts at a row before it is given up.
 const ATTEMPTS: u32 = 400;
-/// Share of the rows that may be declined without a call: to decline whatever is asked is right in half of these.
+/// The share of rows that may be declined without a call. Declining everything is right in half of these.
 const DECLINED_SHARE: f64 = 0.4;
-/// Share of the rows in which a policy that decides forbids what is asked: always refusing and always doing both fail half of them.
+/// The share of governed rows in which the policy forbids the request. Always refusing and always acting both
+/// fail half of them.
 const FORBIDDEN_SHARE: f64 = 0.5;
-/// Share of the rows whose users leave after some needless questions, and the numbers of these.
+/// The share of rows whose users leave after some needless questions, and the range of these.
 const IMPATIENT_SHARE: f64 = 0.04;
 const PATIENCE: std::ops::RangeInclusive<u32> = 2..=3;
-/// Attempts at a conversation that joins several matters before a single one will do.
+/// Attempts at a conversation that joins several goals before a single one will do.
 const JOINED_ATTEMPTS: u32 = 24;
-/// Attempts at a conversation with a detour before one without will do.
+/// Attempts at a conversation with a detour before one without it will do.
 const DETOUR_ATTEMPTS: u32 = 12;
 /// Attempts with the domain whose turn it is before any domain will do.
 const DOMAIN_ATTEMPTS: u32 = 48;
-/// Shares of the conversations that go on to a matter of another domain, and to another one of the same domain, where one takes up what
-/// was stated.
+/// The shares, in percent, of conversations that go on to a goal of another domain, or to another goal of the
+/// same domain.
+/// The further goal uses a stated fact.
 const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 45), (Joins::OneDomain, 25), (Joins::Nothing, 30)];
-/// The same shares where the conversations are to be hard.
+/// The same shares for hard conversations.
 const HARD_JOINED: [(Joins, u32); 2] = [(Joins::Domains, 75), (Joins::OneDomain, 25)];
-/// Minutes after the world's start in which sessions begin.
+/// Minutes after the world's start within which sessions begin.
 const START_SPAN_MINUTES: i64 = 90;
-/// Attempts with the same scenario before another one is drawn.
+/// Attempts with one scenario before another is drawn.
 const SAME_SCENARIO: u32 = 4;
 
 impl RowSource for Recipe {
@@ -81,16 +83,16 @@ impl RowSource for Recipe {
     }
 }
 
-/// What a row begins with.
+/// The starting point of a row.
 pub(crate) struct Start {
-    /// Its ability, domain and number.
+    /// The ability, domain and number of the row.
     pub(crate) turn: Turn,
-    /// The scenarios to begin with, those to try first before others; any scenario of the turn if there are none.
+    /// The scenarios to begin with, the first ones first; any scenario of the turn if there are none.
     pub(crate) scenarios: Vec<usize>,
 }
 
 impl Start {
-    /// A row that begins with any scenario of its turn.
+    /// Returns a row that begins with any scenario of its turn.
     pub(crate) fn of(turn: Turn) -> Self {
         Self { turn, scenarios: Vec::new() }
     }
@@ -99,13 +101,13 @@ impl Start {
 /// A conversation that passed the gates.
 #[derive(Clone, Debug)]
 pub struct Proven {
-    /// The conversation.
+    /// The candidate with its sources.
     pub grounded: Grounded,
-    /// What the gates found.
+    /// The findings of the gates.
     pub report: GateReport,
-    /// Its ability.
+    /// The ability that it exercises.
     pub ability: Ability,
-    /// Its tags.
+    /// The tags that its dialogue shows.
     pub tags: Vec<&'static str>,
     /// The domain that it is written for.
     pub domain: DomainId,
@@ -113,17 +115,17 @@ pub struct Proven {
     pub attempt: u32,
 }
 
-/// Makes the rows of a batch, one after the other: no two of them may ask for the same in nearly the same words.
+/// Makes the rows of a batch in order. Two rows must not ask for the same in nearly the same words.
 pub(crate) struct RowMaker<'a> {
     world: &'a BatchWorld,
     streams: Streams,
     abilities: &'a [Ability],
     split: Split,
-    /// Shares of the conversations that join several matters.
+    /// The shares of conversations that join several goals.
     pub(crate) joined: &'a [(Joins, u32)],
     /// Attempts at a row before it is given up.
     pub(crate) attempts: u32,
-    /// The band that all rows are to be of; any where none is asked for.
+    /// The band that all rows must have; any where none is requested.
     difficulty: Option<Difficulty>,
     requests: Vec<Box<[u64]>>,
     /// The tasks proposed so far.
@@ -142,7 +144,7 @@ impl<'a> RowMaker<'a> {
         Self { world, streams, abilities, split, joined, attempts, difficulty, requests, funnel }
     }
 
-    /// Asks for rows of one band. Hard ones go on to matters of other domains, and stand among many tools.
+    /// Requests rows of one band. Hard ones go on to goals of other domains, and have many tools.
     pub(crate) fn ask_for(&mut self, difficulty: Option<Difficulty>) {
         self.difficulty = difficulty;
         if difficulty == Some(Difficulty::Hard) {
@@ -150,7 +152,7 @@ impl<'a> RowMaker<'a> {
         }
     }
 
-    /// The row of an index; none if no attempt passes.
+    /// Returns the row of an index; none if no attempt passes.
     pub(crate) fn row(
         &mut self,
         (row_index, key): (u64, RowKey<'_>),
@@ -180,7 +182,8 @@ impl<'a> RowMaker<'a> {
         Some(row::row(self.world.of_rows(), &proven.grounded, &proven.report, &about))
     }
 
-    /// Makes attempts at a row, whose choices follow from the stream, until one passes; none if none does.
+    /// Makes attempts at a row, whose choices follow from the stream. Returns the first that passes; none if
+    /// none does.
     pub(crate) fn prove(
         &mut self,
         key: RowKey<'_>,
@@ -216,7 +219,7 @@ impl<'a> RowMaker<'a> {
         let push = Push::draw(&mut self.streams.make_row_stream("push", key));
         let mut manner = self.streams.make_row_stream("patience", key);
         let patience = manner.random_bool(IMPATIENT_SHARE).then(|| manner.random_range(PATIENCE));
-        // What was asked for is looked for in other scenarios, where one has no room for it.
+        // A requested detour is tried in other scenarios if one has no room for it.
         let is_asked = detour.is_some_and(|detour| scenario_set.is_asked(detour));
         let detour_attempts = if is_asked { self.attempts / 2 } else { DETOUR_ATTEMPTS };
         let mut needs_other = false;
@@ -300,20 +303,20 @@ impl<'a> RowMaker<'a> {
     }
 }
 
-/// The APIs that a goal calls, but for searches and signing in again where a token has expired.
+/// Returns the APIs that a goal calls, without searches and sign-ins.
 fn apis_of<'a>(goal: &'a CandidateGoal, world: &World) -> BTreeSet<&'a str> {
     let signs_in = |id: ApiId| matches!(world.api(id).behaviour.kind, BehaviourKind::SignIn { .. });
     let calls = goal.turns.iter().flat_map(|turn| &turn.calls).map(|call| &*call.api);
     calls.filter(|api| world.api_named(api).is_some_and(|id| !signs_in(id))).collect()
 }
 
-/// Draws the domains that a conversation joins.
+/// Draws whether a conversation joins domains.
 fn joins(joined: &[(Joins, u32)], rng: &mut ChaCha8Rng) -> Joins {
     let number = rng.random_range(0..weights::sum(joined, |(_, share)| *share).max(1));
     weights::pick(joined, |(_, share)| *share, number).map_or(Joins::Nothing, |(joins, _)| joins)
 }
 
-/// Draws one of the abilities asked for.
+/// Draws one of the requested abilities.
 fn ability(asked: &[Ability], rng: &mut ChaCha8Rng) -> Ability {
     let weight = |ability: &Ability| ability_weight(*ability);
     let number = rng.random_range(0..weights::sum(asked, weight).max(1));
@@ -342,7 +345,7 @@ mod tests {
 
     const ROWS: u64 = 60;
 
-    /// A recipe of rows over one domain of the catalog, or over worlds of three.
+    /// Returns a recipe of rows over one domain of the catalog, or over worlds of three.
     fn recipe(only: Option<&str>, ability: Ability, shares: Shares) -> Recipe {
         let worlds = crate::catalog::worlds().unwrap().into_iter().filter(|world| only == Some(&*world.name));
         let domains = if only.is_none() { crate::catalog::domains() } else { Vec::new() };
@@ -362,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_asked_for_by_band_are_of_it() {
+    fn rows_have_the_requested_difficulty() {
         for band in [Difficulty::Easy, Difficulty::Hard] {
             let recipe = recipe(None, Ability::Call, Shares::new());
             let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..8 };
@@ -400,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn each_request_of_a_conversation_that_retrieves_one_api_needs_one_alone() {
+    fn each_goal_of_a_retrieve_call_conversation_needs_at_most_one_api() {
         let mut all: Vec<Vec<BTreeSet<String>>> = Vec::new();
         for domain in ["rail_travel", "personal_bank", "parcel_shipping", "city_library"] {
             let recipe = recipe(Some(domain), Ability::RetrieveCall, Shares::new());
@@ -420,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_detours_is_one_of_conversations_and_not_of_tries() {
+    fn a_detour_share_counts_conversations_and_not_tries() {
         let rows =
             prove_all(&recipe(Some("city_library"), Ability::Call, [("digression".to_owned(), 0.5)].into()));
         let digressions = rows.iter().filter(|row| row.tags.contains(&"digression")).count() as f64;

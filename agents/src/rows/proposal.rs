@@ -1,7 +1,7 @@
-//! The query agent and the caller agent without a model: they play scenarios, which say what a user asks and how it is solved.
+//! Plays scenarios as the query agent and the caller agent, without a model.
 //!
-//! The query agent draws the scenarios of a conversation and the records that they speak of; the caller agent makes the calls. Whether
-//! the task is right is the tester's business.
+//! The query agent draws the scenarios of a conversation and their records; the caller agent makes the calls.
+//! The tester decides if the task is right.
 
 use diorama_proof::Candidate;
 use diorama_seeds::model::DomainId;
@@ -14,31 +14,31 @@ use rand_chacha::ChaCha8Rng;
 use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Pool, Push, Unplayed};
 use crate::worlds::world::BatchWorld;
 
-/// Why a conversation is not proposed whose assistant tries what it could have read.
+/// The reason for not proposing a conversation whose assistant could have read of the refusal.
 const FORESEEABLE: &str = "a call is refused by a rule that the tool's text tells";
-/// Share of the joined conversations that join a third matter.
+/// The share of joined conversations that join a third goal.
 const THIRD: f64 = 0.25;
 
-/// The task that a row asks its author for; a function of the row alone.
+/// The task that a row requests from its author; a function of the row alone.
 #[derive(Clone, Copy, Debug)]
 pub struct TaskSpec {
     /// The ability.
     pub ability: Ability,
-    /// The seed of the session that the task is solved in.
+    /// The seed of the session in which the task is solved.
     pub session_seed: u64,
     /// The start of that session.
     pub clock: Instant,
-    /// The detour on the way.
+    /// The detour of the conversation, if it has one.
     pub detour: Option<Detour>,
-    /// The domains of the scenarios that one is joined with.
+    /// The domains of the joined scenarios.
     pub joins: Joins,
-    /// The place among the scenarios and their openings.
+    /// The drawn positions among the scenarios and their openings.
     pub drawn: Drawn,
-    /// True where the policy is to forbid governed calls, of plots with both ends.
+    /// True if the policy must forbid governed calls, in plots with both ends.
     pub forbids: bool,
-    /// What the user of a governed plot says to have the policy bent.
+    /// The pressure by which the user of a governed plot asks for an exception.
     pub push: Option<Push>,
-    /// Needless questions after which the user leaves; any number when not given.
+    /// The number of needless questions after which the user leaves; none for a patient user.
     pub patience: Option<u32>,
     /// The tools beside the needed ones.
     pub pool: Pool,
@@ -48,13 +48,13 @@ pub struct TaskSpec {
 pub(crate) struct Proposal {
     /// The conversation.
     pub(crate) candidate: Candidate,
-    /// Its tags.
+    /// The tags that its dialogue shows.
     pub(crate) tags: Vec<&'static str>,
     /// The domain that it is written for.
     pub(crate) domain: DomainId,
 }
 
-/// The reason why nothing is proposed: the agent that failed, and a sentence.
+/// The reason for a missing proposal: the failing agent, and a sentence.
 pub(crate) struct NotProposed {
     /// The agent.
     pub(crate) agent: &'static str,
@@ -63,12 +63,12 @@ pub(crate) struct NotProposed {
 }
 
 impl NotProposed {
-    /// Returns true if the conversation had no room for the detour that it was to make.
+    /// Returns true if the conversation had no room for the requested detour.
     pub(crate) fn is_without_detour(&self) -> bool {
         self.reason == Unplayed::NoDetour.name()
     }
 
-    /// Returns true if a tool's text tells that a call of the scenario is refused: other records do not help.
+    /// Returns true if a tool's text foretells the refusal of a call: other records do not help.
     pub(crate) fn is_foreseeable(&self) -> bool {
         self.reason == FORESEEABLE
     }
@@ -77,7 +77,7 @@ impl NotProposed {
 /// Proposes a conversation.
 ///
 /// # Errors
-/// The agent that failed, and why.
+/// Returns the failing agent and the reason.
 pub(crate) fn propose(
     world: &BatchWorld,
     spec: &TaskSpec,

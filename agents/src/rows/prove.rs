@@ -1,6 +1,6 @@
-//! The tester: no task leaves without proof.
+//! Tests candidates: a task needs the proof of all gates.
 //!
-//! Grounds a candidate and has it meet the six gates. Which author it comes from makes no difference.
+//! Grounds a candidate and runs the six gates on it. The author makes no difference.
 
 use diorama_proof::candidate::CandidateError;
 use diorama_proof::{Candidate, GateReport, Grounded, Reason, difficulty, ground, prove};
@@ -9,32 +9,32 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::worlds::world::BatchWorld;
 
-/// Why a candidate does not pass.
+/// The reason for rejecting a candidate.
 #[derive(Debug, thiserror::Error)]
 pub enum Rejected {
     /// It cannot be run.
     #[error(transparent)]
     Form(#[from] CandidateError),
-    /// A gate does not let it pass.
+    /// A gate rejects it.
     #[error("{}: {}", .0.gate.name(), .0)]
     Gate(Reason),
 }
 
-/// Why a candidate that is to be of a band does not pass.
+/// The reason for rejecting a candidate that must have a band.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BandError {
-    /// It does not pass, whatever its band.
+    /// The candidate fails in any band.
     #[error(transparent)]
     Rejected(#[from] Rejected),
-    /// It is of another difficulty than the one that is asked for.
+    /// It has another difficulty than the requested one.
     #[error("{0}")]
     Band(&'static str),
 }
 
-/// Tests a candidate: returns it with its sources, and what the gates found.
+/// Tests a candidate. Returns it with its sources, and the findings of the gates.
 ///
 /// # Errors
-/// Why it does not pass.
+/// Returns the reason for rejecting it.
 pub fn test(
     world: &BatchWorld,
     candidate: Candidate,
@@ -45,10 +45,11 @@ pub fn test(
     Ok((grounded, report))
 }
 
-/// Tests a candidate whose dialogue shows these tags, and that is to be of a band.
+/// Tests a candidate with these tags that must have a band.
 ///
 /// # Errors
-/// Why it does not pass, or that it is of another band. What cannot be of the band any more does not meet the gates.
+/// Returns the reason for rejecting it, or its other band. A candidate that cannot have the band skips the
+/// gates.
 pub(crate) fn test_band(
     world: &BatchWorld,
     candidate: Candidate,

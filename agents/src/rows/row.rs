@@ -1,4 +1,4 @@
-//! A tested candidate as a row of a dataset.
+//! Turns a tested candidate into a row of a dataset.
 
 use diorama_engine::Base;
 use diorama_engine::tools::is_of_solution;
@@ -11,38 +11,38 @@ use diorama_seeds::task::{Ability, GoldCall, Outcome, nested_calls};
 use serde::Serialize;
 use serde_json::json;
 
-/// The world that a row runs in, and what a row says of it.
+/// The world of a row, with the facts that the row states of it.
 #[derive(Clone, Copy)]
 pub struct RowWorld<'a> {
     /// The engine's frozen base.
     pub base: &'a Base,
-    /// Its identifier inside the dataset.
+    /// The identifier of the world in the dataset.
     pub id: &'a str,
     /// Its hash.
     pub hash: &'a str,
     /// The licence of its rows.
     pub license: &'a str,
-    /// Where it comes from.
+    /// The source that its rows state.
     pub source: &'a str,
 }
 
 /// The properties of a row that the proven candidate does not determine.
 pub struct About<'a> {
-    /// The ability.
+    /// The ability that it exercises.
     pub ability: Ability,
-    /// The tags.
+    /// The tags that its dialogue shows.
     pub tags: &'a [&'a str],
-    /// The domain that its author means it for; it counts where no API is called.
+    /// The domain that its author means; it counts if no API is called.
     pub domain: Option<DomainId>,
-    /// The split.
+    /// The split that it belongs to.
     pub split: Split,
-    /// Where it comes from.
+    /// The origin of its parts.
     pub provenance: &'a Provenance,
-    /// The model that wrote some of the words, with its terms; none where none did.
+    /// The model that wrote some of the messages, with its terms; none without a model.
     pub model_terms: Option<&'a str>,
 }
 
-/// Puts a row together.
+/// Builds a row.
 #[must_use]
 pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
     let model = world.base.world();
@@ -101,8 +101,8 @@ pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: 
     }
 }
 
-/// The domains whose APIs are called, in the order of their first calls. Where none is called, the one that the author
-/// means, else the first.
+/// Returns the domains of called APIs, in the order of their first calls. Without a call it returns the
+/// author's domain, else the first.
 #[must_use]
 pub fn domains(world: &World, gold: &[GoldCall], meant: Option<DomainId>) -> Vec<String> {
     let mut ids = called(world, gold);
@@ -112,7 +112,7 @@ pub fn domains(world: &World, gold: &[GoldCall], meant: Option<DomainId>) -> Vec
     ids.into_iter().map(|id| world.domains[id.index()].name.to_string()).collect()
 }
 
-/// The domains of the calls of APIs, in the order of their first calls; none where only tools are searched for.
+/// Returns the domains of called APIs, in the order of their first calls; none for a search for tools alone.
 #[must_use]
 pub fn called(world: &World, gold: &[GoldCall]) -> Vec<DomainId> {
     let mut found = Vec::new();
@@ -124,18 +124,18 @@ pub fn called(world: &World, gold: &[GoldCall]) -> Vec<DomainId> {
     found
 }
 
-/// Reverse Chain's level: 1 for a depth of 2, 2 for 3, 3 for more.
+/// Returns Reverse Chain's level: 1 for a depth of 2, 2 for 3, 3 for more.
 #[must_use]
 pub fn rc_level(depth: u32) -> Option<u32> {
     (depth >= 2).then(|| (depth - 1).min(3))
 }
 
 fn text<T: Serialize>(value: &T) -> String {
-    // Every type here is made of strings, numbers and lists: writing it as JSON cannot fail.
+    // Every type here consists of strings, numbers and lists, so writing it as JSON cannot fail.
     serde_json::to_string(value).unwrap_or_else(|_| json!(null).to_string())
 }
 
-/// BLAKE3 of what messages say: roles, contents and reasoning.
+/// Returns the BLAKE3 hash of messages: roles, contents and reasoning.
 fn hash_of<'a>(messages: impl Iterator<Item = &'a Message>) -> String {
     let said = messages.map(|message| (message.role, &message.content, &message.reasoning_content));
     blake3::hash(text(&said.collect::<Vec<_>>()).as_bytes()).to_hex().to_string()
@@ -201,7 +201,8 @@ fn make_transcript(base: &Base, grounded: &Grounded) -> Transcript {
     transcript
 }
 
-/// The reference calls as Reverse Chain's nested labels, separated by `; `: each call whose reply no other call takes.
+/// Returns the reference calls as Reverse Chain's nested labels, joined by `; `: one for each call whose
+/// reply no other call uses.
 #[must_use]
 pub fn nested(gold: &[GoldCall]) -> String {
     let calls = nested_calls(gold, 0..gold.len(), is_of_solution);

@@ -1,24 +1,25 @@
-//! Sources of rows: one trait for every command that makes a dataset, and the one way in which what they make is written.
+//! Defines sources of rows: one trait for every command that makes a dataset, and the one way to write their
+//! rows.
 
 use diorama_output::dataset::{BatchRows, DatasetWriter, DriveError};
 use diorama_output::plan::Batch;
 
-/// Makes rows, batch by batch: what a batch gives is a function of the source and the batch.
+/// Makes rows, batch by batch. The rows of a batch are a function of the source and the batch.
 pub trait RowSource: Sync {
-    /// Why a batch cannot be made.
+    /// The error of a batch that cannot be made.
     type Error: Send;
 
     /// Makes the rows of a batch with their worlds, on any thread.
     ///
     /// # Errors
-    /// When its world cannot be made, or the run cannot go on.
+    /// Returns an error if its world cannot be made, or the run cannot go on.
     fn make_batch(&self, batch: &Batch) -> Result<BatchRows, Self::Error>;
 }
 
-/// Makes all pending files of a dataset on several threads. `progress` hears how many rows are settled.
+/// Makes all pending files of a dataset on several threads. `progress` receives the number of settled rows.
 ///
 /// # Errors
-/// The first error of the source or of a file. Files finished before it stay, and a run that resumes keeps them.
+/// Returns the first error of the source or of a file. Finished files stay, and a resumed run keeps them.
 pub fn write_rows<S: RowSource>(
     source: &S,
     writer: &DatasetWriter,

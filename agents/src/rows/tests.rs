@@ -1,4 +1,4 @@
-//! Rows are keyed by names: what is added to a catalog changes no row that it has no part in.
+//! Checks that rows are keyed by names: an addition to a catalog changes only the rows that it takes part in.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -20,14 +20,14 @@ use crate::worlds::split::TestRequest;
 const DOMAINS: [&str; 3] = ["city_library", "dental_clinic", "event_tickets"];
 /// The domain of the split test.
 const TEST: &str = "parcel_shipping";
-/// The domain to which something is added.
+/// The domain that receives additions.
 const CHANGED: &str = DOMAINS[0];
 /// Batches of each domain.
 const VISITS: u64 = 2;
-/// Rows of each batch that are made.
+/// The number of rows made of each batch.
 const ROWS: u64 = 16;
 
-/// Rows by the domain whose rows are counted, and their number among those.
+/// Rows by the domain that counts them, and their number within it.
 type Rows = BTreeMap<(String, u64), Dialogue>;
 
 fn docs() -> Vec<WorldDoc> {
@@ -35,7 +35,7 @@ fn docs() -> Vec<WorldDoc> {
     names.map(|name| catalog::world(name).unwrap().unwrap()).collect()
 }
 
-/// Makes rows of worlds of two domains. The place of a row in the dataset is taken out of it.
+/// Makes rows of worlds of two domains, without their position in the dataset.
 fn rows(docs: Vec<WorldDoc>) -> Rows {
     let recipe = Recipe::new(Ingredients {
         seed: 11,
@@ -68,13 +68,13 @@ fn rows(docs: Vec<WorldDoc>) -> Rows {
     made.collect()
 }
 
-/// The rows of the catalog as it is.
+/// Returns the rows of the unchanged catalog.
 fn original_rows() -> &'static Rows {
     static ROWS: OnceLock<Rows> = OnceLock::new();
     ROWS.get_or_init(|| rows(docs()))
 }
 
-/// The rows that differ, before and after.
+/// Returns the rows that differ, before and after.
 fn changes(after: &Rows) -> Vec<(Option<&Dialogue>, Option<&Dialogue>)> {
     let keys: BTreeSet<_> = original_rows().keys().chain(after.keys()).collect();
     let pairs = keys.into_iter().map(|key| (original_rows().get(key), after.get(key)));
@@ -119,7 +119,7 @@ fn a_new_wording_changes_only_the_rows_that_it_is_drawn_for() {
     let mut docs = docs();
     for scenario in find_scenarios(&mut docs) {
         let goals = &mut scenario.goals;
-        // A request that no tool serves is searched for by the words that all wordings share.
+        // The search for a tool that does not exist uses words that all wordings share.
         if goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool)) {
             continue;
         }

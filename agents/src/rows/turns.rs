@@ -1,7 +1,8 @@
-//! Turns of rows at subjects, abilities, domains and scenarios.
+//! Gives rows their turns at subjects, abilities, domains and scenarios.
 //!
-//! The subjects of a split take turns, batch by batch. The rows of a subject are counted through, whatever other subjects there are: its
-//! abilities and the domains of its world take turns, row by row, and each (domain, ability) counts its own rows.
+//! The subjects of a split take turns, batch by batch. Each subject counts its own rows, whatever other
+//! subjects exist. Its abilities and domains take turns, row by row, and each (domain, ability) counts its
+//! own rows.
 
 use diorama_seeds::model::DomainId;
 use diorama_seeds::task::Ability;
@@ -9,9 +10,9 @@ use diorama_seeds::task::Ability;
 use crate::scenarios::weights::{self, ability_weight};
 use crate::worlds::template::LazyTemplate;
 
-/// A source whose rows are counted through: a domain of the catalog, or a world from outside.
+/// A source that counts its own rows: a domain of the catalog, or a world from outside.
 pub struct Subject {
-    /// Its name.
+    /// The name, which keys its random streams.
     pub name: String,
     /// The world templates that its batches take turns at; at least one.
     pub templates: Vec<LazyTemplate>,
@@ -22,16 +23,17 @@ pub struct Subject {
 /// The turn of one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
-    /// The ability that is exercised.
+    /// The ability that the row exercises.
     pub ability: Ability,
     /// The domain of the first scenario.
     pub domain: DomainId,
-    /// The number of rows of the subject with this ability and domain before; none where any scenario may be played.
+    /// The number of earlier rows of the subject with this ability and domain; none where any scenario may be
+    /// played.
     pub number: Option<u64>,
 }
 
 impl Turn {
-    /// The turn of a row of a subject; none where no ability is asked for, or the subject has no domain.
+    /// Returns the turn of a row; none without a requested ability, or for a subject without domains.
     #[must_use]
     pub fn new(subject: &Subject, abilities: &[Ability], number: u64) -> Option<Self> {
         let weight = |ability: &Ability| ability_weight(*ability);
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn abilities_and_domains_take_turns_and_count_their_own_rows() {
+    fn each_domain_and_ability_numbers_its_own_rows() {
         let subject = Subject { name: "a".to_owned(), templates: Vec::new(), domains: 3 };
         let mut counted: HashMap<(u16, Ability), Vec<u64>> = HashMap::new();
         for number in 0..300 {

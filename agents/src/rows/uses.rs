@@ -1,7 +1,7 @@
-//! Which APIs a run's dialogues call, and why some are called in none.
+//! Counts the APIs that a run's dialogues call, and explains missing ones.
 //!
-//! Static: what can be said of a world before a row is made. It explains a table that `generate` prints; it decides
-//! nothing.
+//! The explanation is static: it uses the world before a row is made. It serves a table that `generate`
+//! prints, and decides nothing.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +13,19 @@ use crate::worlds::world::WorldTemplate;
 /// An API and the dialogues that call it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Use {
-    /// The domain.
+    /// The name of the domain.
     pub domain: String,
-    /// The API.
+    /// The name of the API.
     pub api: String,
-    /// Dialogues.
+    /// The number of dialogues that call it.
     pub dialogues: u64,
-    /// For an API that none calls: why, and what to add.
+    /// For an API that no dialogue calls: the reason, and the addition that helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 }
 
-/// The APIs of the world templates, with the dialogues that call each, by source (`domain.Api`); those that occur in several world
-/// templates are one.
+/// Returns the APIs of the world templates, with the dialogues that call each, by source (`domain.Api`).
+/// An API that occurs in several world templates counts once.
 #[must_use]
 pub fn uses<'a>(
     world_templates: impl Iterator<Item = &'a WorldTemplate>,

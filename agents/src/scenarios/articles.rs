@@ -1,4 +1,4 @@
-//! Articles of a policy: the assistant searches for what decides before it acts or refuses.
+//! Makes the assistant search the articles of a policy for the deciding one before it acts or refuses.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,14 +15,15 @@ use serde_json::{Map, Value as Json};
 use super::player::{Player, Told};
 use super::unplayed::Unplayed;
 
-/// Letters of a word that is searched for, at least.
+/// The fewest letters of a search word.
 const MIN_QUERY_LETTERS: usize = 4;
 
 impl Player<'_, '_> {
-    /// Searches the articles that govern the calls of a step, where the policy stands in articles and those were not read yet.
+    /// Searches the articles that govern the calls of a step, if the policy stands in articles that were not
+    /// read yet.
     ///
     /// # Errors
-    /// When no word that the user has said finds them.
+    /// Returns an error if no word of the user finds them.
     pub(crate) fn read_policy(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let model = self.world.base.world();
         let domain = self.scenario.domain;
@@ -48,7 +49,7 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    /// A word that the user has said, and that finds the articles which govern an API.
+    /// Chooses a word of the user that finds the articles which govern an API.
     fn choose_query(&mut self, api: ApiId, search: ApiId) -> Result<String, Unplayed> {
         let model = self.world.base.world();
         let said: BTreeSet<String> = self.talk.said.iter().flat_map(|said| words(said)).collect();
@@ -70,13 +71,13 @@ impl Player<'_, '_> {
     }
 }
 
-/// The words of a text that may be searched for, in lower case.
+/// Returns the words of a text that can be search words, in lower case.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let words = text.split(|letter: char| !letter.is_alphabetic());
     words.filter(|word| word.chars().count() >= MIN_QUERY_LETTERS).map(str::to_lowercase)
 }
 
-/// The words of the titles of articles.
+/// Returns the words of the titles of articles.
 fn topics(model: &World, search: ApiId) -> BTreeSet<String> {
     let articles: Option<Articles> = model.domains[model.api(search).domain.index()].articles;
     let titles = articles.into_iter().flat_map(|articles| {

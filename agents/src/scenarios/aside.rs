@@ -1,4 +1,4 @@
-//! How a player makes a detour: goals and turns that no scenario has.
+//! Plays detours: goals and turns that no scenario has.
 
 use diorama_engine::session::LogEntry;
 use diorama_proof::candidate::{CandidateCall, CandidateGoal, End, Opening, Turn};
@@ -17,8 +17,9 @@ use super::sign_in::{is_sign_in, only_signs_in};
 use super::unplayed::Unplayed;
 use crate::draws::choose;
 
-/// The place of an outage in a scenario: the first call of an API, alone in its message. Only a read is away for a moment: of a write that
-/// gave no answer nobody knows whether it was done. A token expires once it has been used.
+/// Chooses the call of an outage: the first call of an API, alone in its message.
+/// Only a read is unavailable for a moment, because a write without a reply may have happened. A token
+/// expires after its first use.
 pub(crate) fn outage(
     world: &World,
     doc: &ScenarioDoc,
@@ -63,8 +64,9 @@ pub(crate) fn changes_at_once(world: &World, scenario: &Scenario) -> bool {
 }
 
 impl<'a> Player<'a, '_> {
-    /// The turns of a call that met an outage: it is told, the user is signed in again where that is needed, and the assistant goes
-    /// on. Returns what it says with the same call.
+    /// Plays the turns after an outage: the assistant reports it, signs the user in again if needed, and goes
+    /// on.
+    /// Returns the message for the repeated call.
     pub(crate) fn meet_outage(
         &mut self,
         said: String,
@@ -97,7 +99,8 @@ impl<'a> Player<'a, '_> {
         Ok(String::new())
     }
 
-    /// A goal in which the user mistypes a code and nothing is found, and the words that open the goal again.
+    /// Returns a goal in which the user mistypes a code that finds no record, and the user's next opening of
+    /// the goal.
     pub(crate) fn misspell(
         &mut self,
         doc: &ScenarioGoalDoc,
@@ -127,7 +130,7 @@ impl<'a> Player<'a, '_> {
         // The end of the goal rests on this reply.
         call.care = false;
         let entry = self.session.call(&(&call).into());
-        // The assistant says that this is what is not found, and so must the reply.
+        // The reply must contain the wrong code, as the assistant's message does.
         if entry.reply.status != 404 || !entry.reply.to_json(&model.zone).contains(&wrong) {
             return Err(Unplayed::NoDetour);
         }
@@ -150,12 +153,12 @@ impl<'a> Player<'a, '_> {
         Ok((goal, again.replace("{right}", &right)))
     }
 
-    /// When the goal after one that was refused opens.
+    /// Returns the opening condition of a goal after a refused one.
     pub(crate) fn after_refusal() -> Opening {
         Opening { outcome: Some(Outcome::Refused), ..Opening::default() }
     }
 
-    /// A goal in which the user asks for something and takes it back.
+    /// Returns a goal in which the user asks for something and takes it back.
     pub(crate) fn change_mind(&mut self, alternatives: &[&'a Scenario]) -> Result<CandidateGoal, Unplayed> {
         let (scenario, bindings) = self.find_next(alternatives, Further::Any)?.ok_or(Unplayed::NoDetour)?;
         self.go_on(scenario, bindings);
@@ -170,7 +173,7 @@ impl<'a> Player<'a, '_> {
         self.answer(user, exchange)
     }
 
-    /// A goal in which the user says something that needs no call, at the end or before another matter.
+    /// Returns a goal in which the user says something that needs no call, at the end or before another goal.
     pub(crate) fn digress(&mut self, is_last: bool) -> Result<CandidateGoal, Unplayed> {
         let remarks = WORDS.remarks.iter().chain(WORDS.interruptions.iter().filter(|_| !is_last));
         let exchange = choose(remarks, self.rng).ok_or(Unplayed::NoDetour)?;
@@ -179,7 +182,7 @@ impl<'a> Player<'a, '_> {
         self.answer(user, exchange)
     }
 
-    /// A goal that is answered without a call.
+    /// Returns a goal that is answered without a call.
     fn answer(&mut self, user: String, exchange: &Exchange) -> Result<CandidateGoal, Unplayed> {
         let say = choose(&exchange.assistant, self.rng).cloned().ok_or(Unplayed::NoDetour)?;
         self.talk.said.push(user.clone());

@@ -1,5 +1,7 @@
-//! Words of the assistant beside a call, by rule and for every API: it announces a longer job, tells a price before it is charged, and has
-//! a deletion confirmed. It tries nothing that the text of a tool rules out.
+//! Adds the assistant's messages beside a call, by rule and for every API.
+//!
+//! The assistant announces a longer job, tells a price before it is charged, and has a deletion confirmed. It
+//! tries nothing that the text of a tool rules out.
 
 use std::sync::Arc;
 
@@ -24,15 +26,15 @@ use super::state::Assurance;
 use super::unplayed::Unplayed;
 use crate::draws::choose;
 
-/// Share of the longer jobs that the assistant announces.
+/// The share of longer jobs that the assistant announces.
 const ANNOUNCES: f64 = 0.3;
-/// Amounts of money that differ by less are equal.
+/// The smallest difference between amounts of money that counts.
 const LEAST_DIFFERENCE: f64 = 1e-6;
-/// Calls of a longer job, at least; a search is one.
+/// The fewest calls of a longer job; a search counts as one.
 const MIN_LONG_CALLS: usize = 3;
 
-/// Returns true if what a call does is not taken back: it removes a record, is sent as a removal, or ends its record in a state that no API
-/// asks for.
+/// Returns true if the effect of a call is final: it removes a record, or is a DELETE.
+/// A state that no API requires is final, too.
 fn ends_for_good(world: &World, api: &Api) -> bool {
     match &api.behaviour.kind {
         BehaviourKind::Delete { .. } => true,
@@ -48,7 +50,7 @@ fn ends_for_good(world: &World, api: &Api) -> bool {
     }
 }
 
-/// Returns true if a field of a closed set of values comes to one that no API of the domain asks for.
+/// Returns true if an enum field gets a value that no API of the domain requires.
 fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> bool {
     let (resource, Node::Literal(Value::String(state))) = (world.resource(resource), &to.node) else {
         return false;
@@ -60,8 +62,8 @@ fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> bo
         && !rules.any(|rule| rule.that.source.contains(&asks))
 }
 
-/// Returns the amount of money that a new record costs, of those that earlier replies showed: the first of its own amounts, else the
-/// amount by which the call changes one of another record (`owed` by the fee of a course).
+/// Returns the price of a new record, if earlier replies showed it: the first of its own amounts.
+/// Else it returns the amount by which the call changes another record (`owed` by the fee of a course).
 fn find_price(world: &World, api: &Api, entry: &LogEntry, made: &[Arc<LogEntry>]) -> Option<(Value, Schema)> {
     let BehaviourKind::Create { resource, .. } = api.behaviour.kind else { return None };
     let shown = || made.iter().flat_map(|entry| entry.reply.body.values());
@@ -78,7 +80,7 @@ fn find_price(world: &World, api: &Api, entry: &LogEntry, made: &[Arc<LogEntry>]
     };
     let Body::Object(members) = &entry.reply.body else { return None };
     let own_price = members.iter().find_map(|(_, member)| match member {
-        // An envelope.
+        // The member may be an envelope.
         Body::Object(inner) => inner.iter().find_map(|(_, member)| own(member)),
         _ => own(member),
     });
@@ -109,7 +111,8 @@ fn find_price(world: &World, api: &Api, entry: &LogEntry, made: &[Arc<LogEntry>]
 }
 
 impl Player<'_, '_> {
-    /// Begins the assurances of a goal. Its opening agrees to what the end of the goal before asks leave for.
+    /// Begins the assurances of a goal. Its opening consents if the goal before ended with a question for
+    /// permission.
     pub(crate) fn begin_assurance(&mut self, doc: &ScenarioGoalDoc) {
         let count = |step: &ScenarioStepDoc| match (&step.each, &step.call) {
             (Some(_), _) => 2,
@@ -121,13 +124,14 @@ impl Player<'_, '_> {
         self.talk.assurance = Assurance { announces: is_long && self.chance(ANNOUNCES), has_consent };
     }
 
-    /// Returns true if words of the assistant ask for leave to do something. The answer to other questions is no yes.
+    /// Returns true if a message of the assistant asks for permission. The answer to other questions is no
+    /// consent.
     fn asks_leave(&self, words: &str) -> bool {
         let zone = &self.world.base.world().zone;
         asks_leave(words, &Clock::at(self.session.state().clock(), zone))
     }
 
-    /// Returns what the assistant says with a step's calls: the step's own words, or an announcement.
+    /// Returns the message with a step's calls: the step's own wording, or an announcement.
     pub(crate) fn announce(&mut self, words: String) -> String {
         let announces = std::mem::take(&mut self.talk.assurance.announces);
         if !words.is_empty() || !announces {
@@ -138,7 +142,7 @@ impl Player<'_, '_> {
         words
     }
 
-    /// Has the calls of a step confirmed where they take something away, or are charged.
+    /// Has the calls of a step confirmed if they remove something or are charged.
     pub(crate) fn assure(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
         if self.confirm(calls, turns)? {
             return Ok(());
@@ -169,8 +173,8 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    /// Reads back what calls end, by its name, by that of a record that it refers to, or by its code; says what follows where nothing visible
-    /// gives any of these.
+    /// Reads back the records that calls end: by their names, by those of related records, or by their codes.
+    /// It states the effect instead, if none of these is visible.
     fn read_back(&mut self, api: &Api, calls: &[Made<'_>]) -> Option<String> {
         let mut things = Vec::new();
         for (step, item) in calls {
@@ -220,7 +224,7 @@ impl Player<'_, '_> {
         by_name.or_else(by_other).or_else(by_key)
     }
 
-    /// Returns true if a reply or a message gave a name.
+    /// Returns true if a reply or a message showed a name.
     fn is_visible(&self, name: &str) -> bool {
         let mut replies = self.calls.made.iter().flat_map(|entry| entry.reply.body.values());
         !name.is_empty()
@@ -229,7 +233,7 @@ impl Player<'_, '_> {
                 || replies.any(|(value, _)| value.as_str() == Some(name)))
     }
 
-    /// Tells the price of what a call makes, where earlier replies showed it and nobody has said it.
+    /// Tells the price of a new record, if earlier replies showed it and no message did.
     fn tell_price(&mut self, api: &Api, step: &ScenarioStepDoc) -> Option<String> {
         let call: CandidateCall = self.make_call(step).ok()?;
         let entry = self.session.fork().call(&(&call).into());
@@ -249,7 +253,7 @@ impl Player<'_, '_> {
         Some(fill(words, &[("price", &price)]))
     }
 
-    /// Returns true if the text of the tool told that a call would be refused.
+    /// Returns true if the text of the tool foretold the refusal of a call.
     pub(crate) fn is_foreseeable(&self, entry: &LogEntry) -> bool {
         let Some(api) = entry.api.map(|id| self.world.base.world().api(id)) else { return false };
         let detail = entry.reply.body.at("detail").and_then(Body::value).and_then(Value::as_str);

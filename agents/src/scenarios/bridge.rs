@@ -1,4 +1,5 @@
-//! The user's reaction between two matters: a remark on the one that is settled, before they come to another service.
+//! Adds the user's reaction between two goals: a remark on the finished one, before a goal of another
+//! service.
 
 use diorama_seeds::doc::{ReactionsDoc, ScenarioDoc};
 use diorama_seeds::scenario::Scenario;
@@ -8,17 +9,17 @@ use rand_chacha::ChaCha8Rng;
 
 use super::hand::Hand;
 
-/// Share of the matters of another service before which the user says something of the one that was done, and of the one that could
-/// not be.
+/// The shares of goals of another service that begin with a remark: after a successful goal, and after a
+/// refused one.
 const REACTS: [f64; 2] = [0.3, 0.6];
 
-/// Returns true if two scenarios may come for the same reason.
+/// Returns true if two scenarios may have the same occasion.
 pub(crate) fn share_occasion(one: &ScenarioDoc, other: &ScenarioDoc) -> bool {
     one.occasions.iter().any(|occasion| other.occasions.contains(occasion))
 }
 
-/// The words between a matter that ended so and the next one; empty where the user comes to it straight away. Nothing is said twice in a
-/// conversation.
+/// Returns the remark between a finished goal and the next one; empty for none. A conversation repeats no
+/// remark.
 pub(crate) fn bridge(
     (before, reactions): (&Scenario, &ReactionsDoc),
     outcome: Outcome,

@@ -1,7 +1,7 @@
-//! The scaffold: scenarios written by rule, for APIs that nobody has written any for.
+//! Writes scenarios by rule, for APIs without authored ones.
 //!
-//! From an API's parameters and phrases follow the records and values that a request names, the calls that find their keys, and
-//! words for all of it. Each scenario is tried in a world before it is kept; the gates decide about it as about any other.
+//! An API's parameters and phrases give the records and values of a request, the calls that find their keys,
+//! and the wordings. Each scenario is tried in a world before it is kept, and passes the gates as any other.
 
 mod author;
 mod changes;
@@ -38,10 +38,10 @@ use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
 use crate::worlds::world::WorldTemplate;
 
-/// The template with scenarios for the abilities that its own ones do not exercise.
+/// Adds scenarios to the template for the abilities that its own ones do not exercise.
 ///
 /// # Errors
-/// When the world in which scenarios are tried cannot be made.
+/// Returns an error if the world for trying scenarios cannot be made.
 pub fn complete(
     mut template: Arc<WorldTemplate>,
     shares: &Shares,
@@ -59,10 +59,10 @@ pub fn complete(
     Ok(template)
 }
 
-/// Scenarios for the APIs of a world, and for those that have none the reason.
+/// Returns scenarios for the APIs of a world, and the reason for each API without any.
 ///
 /// # Errors
-/// When the world in which they are tried cannot be made.
+/// Returns an error if the world for trying them cannot be made.
 pub fn scenarios(template: &Arc<WorldTemplate>) -> Result<(Vec<Written>, BTreeMap<ApiId, String>), Report> {
     let trial = make_world(template, 0).map_err(|error| match error {
         PipelineError::World(report) => report,
@@ -83,7 +83,7 @@ pub fn scenarios(template: &Arc<WorldTemplate>) -> Result<(Vec<Written>, BTreeMa
     Ok((written, unwritten))
 }
 
-/// Gives each shape its share, in it each API the same, and of an API each scenario the same.
+/// Gives each shape its share; APIs share that evenly, and scenarios of an API, too.
 fn weigh(written: &mut [Written]) {
     let mut counts: BTreeMap<(Shape, ApiId), f64> = BTreeMap::new();
     for one in written.iter() {

@@ -1,4 +1,4 @@
-//! What is wrong with the words of scenarios before any of them is played.
+//! Checks the wordings of scenarios before any of them is played.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc};
 use diorama_seeds::world::Finding;
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 
 use super::templates::{find_expression_fault, find_template_fault};
 
-/// Finds what is wrong with the words of a scenario as templates.
+/// Finds faults of a scenario's wordings as templates.
 pub(crate) fn check_words(doc: &ScenarioDoc, position: usize) -> Vec<Finding> {
     let mut wrong: Vec<(String, String)> = Vec::new();
     let path = format!("scenarios[{position}]");

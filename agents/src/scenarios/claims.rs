@@ -1,4 +1,5 @@
-//! The claims of a player about its calls: when a goal opens, which facts it states, and which fields are asked for in vain.
+//! Makes the claims of a player: when a goal opens, its facts by their paths, and the fields that are asked
+//! for in vain.
 
 use diorama_engine::Origin;
 use diorama_proof::candidate::{AskClaim, FactClaim, Opening};
@@ -23,7 +24,7 @@ impl Player<'_, '_> {
         Ok(opening)
     }
 
-    /// Facts by their name: a place of a named reply, or a field of a place's records as the latest reply shows them.
+    /// Returns facts by their name: a path of a named reply, or a field of bound records in the latest reply.
     pub(crate) fn facts(&self, fact: &str) -> Result<Vec<FactClaim>, Unplayed> {
         let within = |name: &str| fact.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
         let (counted, sized) = (within("count"), within("magnitude"));
@@ -33,7 +34,7 @@ impl Player<'_, '_> {
         let end = path.find(['.', '[']).unwrap_or(path.len());
         let (name, rest) = path.split_at(end);
         if let Some(calls) = self.calls.named.get(name) {
-            // Of a step made for each item, the number behind the name says which.
+            // A number after the name selects a call of a step that is repeated for each item.
             let (call, rest) = match rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
                 Some((number, rest)) if calls.len() > 1 => {
                     (number.parse::<usize>().ok().and_then(|number| calls.get(number)), rest)

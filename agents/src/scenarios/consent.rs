@@ -1,4 +1,5 @@
-//! The yes of the user that a rule of the policy asks for: the question states what the rule wants stated.
+//! Asks for the consent that a rule of the policy requires: the question states the values that the rule
+//! lists.
 
 use diorama_engine::{Holder, NeededConsent};
 use diorama_proof::candidate::Turn;
@@ -12,8 +13,8 @@ use super::unplayed::Unplayed;
 use crate::draws::choose;
 
 impl Player<'_, '_> {
-    /// Asks the user for a yes to the calls of a step, where a rule of the policy that the system message tells asks for it. Returns true if
-    /// it does.
+    /// Asks the user for consent to the calls of a step, if a rule of the told policy requires that. Returns
+    /// true if it does.
     pub(crate) fn confirm(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<bool, Unplayed> {
         if !self.scenario.doc.policy {
             return Ok(false);
@@ -45,7 +46,8 @@ impl Player<'_, '_> {
         Ok(true)
     }
 
-    /// States what a rule wants stated: `its start is 25 September at 14:30 and the treatment is a filling`.
+    /// States the values that a rule lists: `its start is 25 September at 14:30 and the treatment is a
+    /// filling`.
     fn state(&self, api: ApiId, needed: &NeededConsent) -> String {
         let model = self.world.base.world();
         let schema = |holder: Holder| match holder {
@@ -61,7 +63,7 @@ impl Player<'_, '_> {
     }
 }
 
-/// An act upon one thing that is known: `cancel the appointment` for `cancel an appointment`.
+/// Gives an act the definite article: `cancel the appointment` for `cancel an appointment`.
 pub(crate) fn definite(act: &str) -> String {
     let article = [" an ", " a "].into_iter().filter_map(|article| Some((act.find(article)?, article))).min();
     match article {
@@ -75,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_act_upon_something_known_has_the_definite_article() {
+    fn an_act_on_a_known_record_has_the_definite_article() {
         assert_eq!(definite("cancel an appointment"), "cancel the appointment");
         assert_eq!(definite("move a booking to another pitch"), "move the booking to another pitch");
         assert_eq!(definite("pay somebody"), "pay somebody");

@@ -1,7 +1,7 @@
-//! Detours: what may happen in any conversation on its way, inserted by rule.
+//! Defines detours: events that any conversation may have, inserted by rule.
 //!
-//! Each has words of its own in the catalog, a tag and a share. What an agent has to do about it is in the task: it calls again after
-//! an outage, signs in again, takes the corrected code, leaves undone what was taken back.
+//! Each has wordings in the catalog, a tag and a share. The task contains the right reaction: the agent calls
+//! again after an outage, signs in again, uses the corrected code, or drops a withdrawn request.
 
 use std::sync::LazyLock;
 
@@ -14,10 +14,10 @@ use serde::Deserialize;
 
 use super::shares::Shares;
 
-/// Something that happens on the way.
+/// An event on the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detour {
-    /// A service is busy or away for a moment: the call is made again.
+    /// A service is busy or unavailable for a moment: the call is made again.
     TransientError,
     /// The token of a sign-in has expired: the user is signed in again.
     ExpiredToken,
@@ -32,7 +32,7 @@ pub enum Detour {
 }
 
 impl Detour {
-    /// All of them.
+    /// All detours, in the order of their draws.
     pub const ALL: [Self; 6] = [
         Self::TransientError,
         Self::ExpiredToken,
@@ -42,7 +42,7 @@ impl Detour {
         Self::Revised,
     ];
 
-    /// Its tag.
+    /// Returns its tag.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -55,8 +55,8 @@ impl Detour {
         }
     }
 
-    /// The shares of all detours: those that are asked for first, as they are; the others have what is left. The shares that are asked
-    /// for add up to 1 at most.
+    /// Returns the shares of all detours. Requested shares come first, unchanged; the others divide the rest.
+    /// The requested shares add up to at most 1.
     #[must_use]
     pub fn shares(asked: &Shares, is_written_by_rule: bool) -> Vec<(Self, f64)> {
         let share = |detour: Self| asked.get(detour.label()).copied();
@@ -74,11 +74,11 @@ impl Detour {
         shares
     }
 
-    /// Share of the conversations that try to make it, unless another is asked for. Not all have room for it.
+    /// The share of conversations that try the detour, unless another is requested. Not all have room for it.
     #[must_use]
     const fn usual_share(self, is_written_by_rule: bool) -> f64 {
         match self {
-            // Scenarios that are written by rule often begin with a code, others seldom.
+            // Scenarios that are written by rule often begin with a code, and others rarely do.
             Self::Misspelt if is_written_by_rule => 0.03,
             Self::TransientError => 0.03,
             Self::ExpiredToken => 0.035,
@@ -89,7 +89,7 @@ impl Detour {
         }
     }
 
-    /// The kind of outage that makes it, where one does.
+    /// Returns the kind of outage of the detour, if it is one.
     pub(crate) fn outage(self, rng: &mut ChaCha8Rng) -> Option<OutageKind> {
         match self {
             Self::TransientError if rng.random_bool(0.5) => Some(OutageKind::TooManyRequests),
@@ -100,7 +100,7 @@ impl Detour {
     }
 }
 
-/// Adds up the shares that are asked for of detours, of which a conversation has one at most.
+/// Returns the sum of the requested shares of detours; a conversation has at most one.
 #[must_use]
 pub fn sum_shares(asked: &Shares) -> f64 {
     Detour::ALL.iter().filter_map(|detour| asked.get(detour.label())).sum()
@@ -116,7 +116,7 @@ pub fn draw(shares: &[(Detour, f64)], rng: &mut ChaCha8Rng) -> Option<Detour> {
     })
 }
 
-/// What is said in detours, in several wordings. `{right}` and `{wrong}` stand for values.
+/// The wordings of detours. `{right}` and `{wrong}` stand for values.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DetourWords {
@@ -126,7 +126,7 @@ pub(crate) struct DetourWords {
     pub(crate) expired: Vec<String>,
     pub(crate) misspelt: Exchange,
     pub(crate) changed_mind: Exchange,
-    /// The user, who has said another value before.
+    /// The user's messages that correct an earlier value.
     pub(crate) revised: Vec<String>,
     /// Digressions that may end a conversation.
     pub(crate) remarks: Vec<Exchange>,
@@ -134,7 +134,7 @@ pub(crate) struct DetourWords {
     pub(crate) interruptions: Vec<Exchange>,
 }
 
-/// What the user says, and what the assistant answers. Of a misspelt code the assistant speaks first.
+/// A message of the user, and the assistant's answer. After a misspelt code the assistant speaks first.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exchange {
@@ -142,18 +142,18 @@ pub(crate) struct Exchange {
     pub(crate) assistant: Vec<String>,
 }
 
-/// An exchange goes by the first of its user's wordings.
+/// An exchange is identified by the first of its user's wordings.
 impl AsRef<str> for Exchange {
     fn as_ref(&self) -> &str {
         self.user.first().map_or("", String::as_str)
     }
 }
 
-/// The catalog's words.
+/// The catalog's wordings.
 pub(crate) static WORDS: LazyLock<DetourWords> =
     LazyLock::new(|| read_words(diorama_catalog::DETOURS).unwrap_or_default());
 
-/// Exchanges two neighbouring digits of a code; none where no two differ, or the text is no code.
+/// Exchanges two neighbouring digits of a code; none if no two differ, or the text is no code.
 pub(crate) fn mistype(code: &str, rng: &mut ChaCha8Rng) -> Option<String> {
     let mut letters: Vec<char> = code.chars().collect();
     let is_code =
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn detours_are_drawn_by_their_shares_and_have_words_in_both_hands() {
+    fn detours_are_drawn_by_share_and_have_careful_and_hasty_words() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let shares = Detour::ALL.map(|detour| (detour, detour.usual_share(false)));
         let drawn: Vec<Detour> = (0..10_000).filter_map(|_| draw(&shares, &mut rng)).collect();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_that_are_asked_for_starve_no_other_detour() {
+    fn a_requested_share_leaves_a_share_for_every_other_detour() {
         let asked = |shares: &[(&str, f64)]| -> Shares {
             shares.iter().map(|(label, share)| ((*label).to_owned(), *share)).collect()
         };

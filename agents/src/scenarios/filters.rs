@@ -1,4 +1,4 @@
-//! The filters of words, and the environment that templates run in.
+//! Defines the filters of wordings, and the environment in which templates run.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 use super::leaf::Leaf;
 use super::render::{MONTHS, money, plain_number, twelve_hours, weekday};
 
-/// Instructions that one wording may take.
+/// The greatest number of instructions of one wording.
 const FUEL: u64 = 20_000;
-/// Items that are listed each in a wording of its own, at most.
+/// The greatest number of items that are listed, each in a wording of its own.
 const MAX_LISTED: usize = 1_000;
 
-/// The environment: Jinja with one brace, bounded, without anything undefined.
+/// Returns the environment: Jinja with one brace, bounded, and strict about undefined names.
 pub(crate) fn environment() -> Environment<'static> {
     let mut environment = Environment::new();
     let syntax = SyntaxConfig::builder().variable_delimiters("{", "}").build();
-    // The delimiters are constants, and distinct.
+    // The delimiters are distinct constants, so building the syntax cannot fail.
     if let Ok(syntax) = syntax {
         environment.set_syntax(syntax);
     }
@@ -80,8 +80,9 @@ pub(crate) fn environment() -> Environment<'static> {
     environment
 }
 
-/// Lists items, each told by a wording of its own: `A at €5, B at €7 and C at €9`. The wording names the members of its item, and what
-/// other words may name. `last` is what stands before the last item: `or`, `; and` (with a semicolon between the others), `;`.
+/// Lists items and fills the wording for each: `A at €5, B at €7 and C at €9`. The wording can use the
+/// item's members and all outer names.
+/// `last` stands before the last item: `or`, `; and` (with a semicolon between the others), `;`.
 fn list(
     state: &State<'_, '_>,
     value: &Shown,
@@ -97,7 +98,7 @@ fn list(
         None => value.try_iter()?.map(|item| item.to_string()).collect(),
         Some(wording) => {
             let fault = |what| Error::new(ErrorKind::InvalidOperation, what);
-            // Each wording has instructions of its own, so lists inside each other would multiply them.
+            // Each wording has its own instructions, so nested lists would multiply them.
             if wording.contains("list(") {
                 return Err(fault("found a list in the wording of an item; list the items of one list"));
             }
@@ -137,15 +138,15 @@ fn leaf(value: &Shown) -> Result<&Leaf, Error> {
     })
 }
 
-/// A value of an enum as people write it: `out of stock` for `out_of_stock` and for `OUT_OF_STOCK`. One word in capitals, and what
-/// has digits, may be an abbreviation.
+/// Writes a value of an enum as people do: `out of stock` for `out_of_stock` and for `OUT_OF_STOCK`.
+/// One word in capitals, or a word with digits, may be an abbreviation and stays.
 fn plain(value: &str) -> String {
     let spaced = value.replace(['_', '-'], " ");
     let is_loud = value.contains('_') && !value.contains(|c: char| c.is_lowercase() || c.is_ascii_digit());
     if is_loud { spaced.to_lowercase() } else { spaced }
 }
 
-/// As [`plain`], with blanks between words that are written as one: `in progress` for `InProgress`.
+/// Does the same as [`plain`], with blanks between joined words: `in progress` for `InProgress`.
 fn spoken(value: &str) -> String {
     let words = split_identifier(value);
     let is_joined =
@@ -153,8 +154,9 @@ fn spoken(value: &str) -> String {
     if is_joined { words.join(" ") } else { plain(value) }
 }
 
-/// The name of a record with its noun: `the webhook Northwind`, but `the Northwind webhook` and `Project Lumen`. A title of several words
-/// is quoted: `the task "Print the contract"`.
+/// Returns the name of a record with its noun: `the webhook Northwind`, but `the Northwind webhook` and
+/// `Project Lumen`.
+/// It quotes a title of several words: `the task "Print the contract"`.
 fn name_with_noun(name: &str, noun: &str) -> String {
     let (lower, noun_lower) = (name.to_lowercase(), noun.to_lowercase());
     if lower.starts_with(&format!("{noun_lower} ")) {
@@ -168,12 +170,12 @@ fn name_with_noun(name: &str, noun: &str) -> String {
     }
 }
 
-/// Returns true if a text is a title of several words, of which one behind the first begins with a small letter.
+/// Returns true if a text is a title of several words, of which a later one begins with a small letter.
 fn is_title(text: &str) -> bool {
     text.split(' ').count() > 2 && text.split(' ').skip(1).any(|word| word.starts_with(char::is_lowercase))
 }
 
-/// An amount without its currency.
+/// Returns an amount without its currency.
 fn amount(value: &Shown) -> Result<String, Error> {
     match value.downcast_object_ref::<Leaf>().map(|leaf| &leaf.value) {
         Some(Value::Decimal(decimal)) if decimal.reduced().scale == 0 => Ok(decimal.reduced().to_string()),
@@ -183,8 +185,9 @@ fn amount(value: &Shown) -> Result<String, Error> {
     }
 }
 
-/// Writes an amount with its currency: the one that is given, its own, or the one of the world, as computed amounts have none of their own.
-/// A number that is no decimal is told to the cent.
+/// Returns an amount with its currency: the given one, its own, or the world's. Computed amounts have none of
+/// their own.
+/// A number that is no decimal is rounded to the cent.
 fn format_money(state: &State<'_, '_>, value: &Shown, code: Option<&str>) -> Result<String, Error> {
     let own = value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.currency());
     let of_world = || state.lookup("currency").and_then(|code| code.as_str().map(str::to_owned));
@@ -200,7 +203,7 @@ fn format_money(state: &State<'_, '_>, value: &Shown, code: Option<&str>) -> Res
     Ok(money(decimal, &code))
 }
 
-/// A number to compare and reckon with.
+/// Returns a number for comparison and calculation.
 fn number(value: &Shown) -> Result<f64, Error> {
     match value.downcast_object_ref::<Leaf>().and_then(|leaf| leaf.value.as_f64()) {
         Some(number) => Ok(number),
@@ -223,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_listed_each_in_a_wording_of_its_own() {
+    fn the_list_filter_fills_a_wording_for_each_item() {
         let check =
             |wording: &str, expect: &str| assert_eq!(fill(wording).as_deref(), Ok(expect), "{wording}");
         check("{words|list}", "red, blue and green");

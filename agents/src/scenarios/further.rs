@@ -1,4 +1,4 @@
-//! The further matters of a user: which one follows from what the conversation stated, and how the conversation goes on to it.
+//! Chooses the further goals of a user: the one that follows from a stated fact, and the transition to it.
 
 use diorama_engine::Reading;
 use diorama_seeds::model::ResourceId;
@@ -14,11 +14,12 @@ use super::words::Scene;
 use crate::draws::fork;
 
 impl<'a> Player<'a, '_> {
-    /// Finds the first of several scenarios of the same user that takes up what was stated, else, where no link is needed, the first
-    /// whose places are taken, with what takes them. Records are taken as they are now.
+    /// Finds the first of several scenarios of the same user that uses a stated fact.
+    /// Without a need for a link it returns the first whose bindings succeed, with these. Bindings use the
+    /// current records.
     ///
     /// # Errors
-    /// When one is needed whatever its link, and no records take the places of any.
+    /// Returns an error if one is needed with any link, and no scenario can be bound.
     pub(crate) fn find_next(
         &mut self,
         alternatives: &[&'a Scenario],
@@ -47,7 +48,7 @@ impl<'a> Player<'a, '_> {
         }
     }
 
-    /// The records of a scenario's places, where the user of the conversation may be its user.
+    /// Returns the bindings of a scenario, if the user of the conversation may be its user.
     fn bind(&self, scenario: &'a Scenario, prior: &Prior, key: u64) -> Result<Bindings, Unplayed> {
         let (world, state) = (self.world, self.session.state());
         let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
@@ -60,7 +61,7 @@ impl<'a> Player<'a, '_> {
         bound.map_err(|place| Unplayed::NoBindings(place.to_owned()))
     }
 
-    /// Returns true if a scenario's places take up what was stated: somebody, something or an amount.
+    /// Returns true if a scenario's bindings use a stated fact: a person, a thing or an amount.
     fn takes_up(&self, scenario: &Scenario, bindings: &Bindings, prior: &Prior) -> bool {
         let (world, state) = (self.world, self.session.state());
         let name_of = |resource: ResourceId, key: &Value| {

@@ -1,4 +1,4 @@
-//! The hand in which a user writes: hasty or careful, from the first message to the last.
+//! Defines the hand of a user: hasty or careful, from the first message to the last.
 
 use diorama_seeds::english::capitalised;
 use diorama_seeds::scenario::Scenario;
@@ -14,20 +14,21 @@ use crate::draws::{WordingTurn, choose};
 pub(crate) enum Hand {
     /// Sentences that begin with a capital.
     Careful,
-    /// Without.
+    /// Sentences that begin with a small letter.
     Hasty,
 }
 
-/// Share of the conversations in which the user writes hastily, of those that have the words for it.
+/// The share of conversations in which the user writes hastily, of those with wordings for it.
 const HASTY: f64 = 0.35;
 
-/// Share of the openings that a greeting is put before, and share of those with thanks at the end.
+/// The share of openings with a greeting; `THANKS` is that of openings with thanks at the end.
 const GREETS: f64 = 0.22;
 const THANKS: f64 = 0.14;
 
 impl Hand {
-    /// The hand of the user of scenarios, and the first message in it: hasty only where each of their messages has a wording
-    /// for it. The wording whose turn it is opens the conversation, and brings its hand.
+    /// Draws the hand of the user of scenarios, and the first message in it. It is hasty only if each message
+    /// has a wording for it.
+    /// The wording whose turn it is opens the conversation, and decides the hand.
     pub(crate) fn draw<'a>(
         scenarios: &[&'a Scenario],
         turn: Option<WordingTurn>,
@@ -53,12 +54,12 @@ impl Hand {
         (hand, opening.map_or(&[], std::slice::from_ref))
     }
 
-    /// One of several wordings in this hand; none where there is none.
+    /// Returns one of several wordings in this hand; none if none fits.
     pub(crate) fn choose<'a>(self, wordings: &'a [String], rng: &mut ChaCha8Rng) -> Option<&'a str> {
         choose(wordings.iter().filter(|words| self.fits(words)), rng).map(String::as_str)
     }
 
-    /// An opening as this hand writes it at a time of day: with a greeting or thanks, or without.
+    /// Writes an opening in this hand at a time of day: with a greeting or thanks, or without.
     pub(crate) fn dress(self, opening: String, time: Time, rng: &mut ChaCha8Rng) -> String {
         let lower = opening.to_lowercase();
         let is_greeting = SPEECH.greets.iter().any(|greeting| lower.starts_with(&**greeting));
@@ -102,8 +103,9 @@ impl Hand {
         words
     }
 
-    /// Returns true if a wording may be in this hand: by its first letter; where it begins with a place, by the letter after its
-    /// first full stop, else by its full stop. A wording of places alone fits both.
+    /// Returns true if a wording fits this hand, by its first letter.
+    /// After a binding at the start, the letter after the first full stop decides, else the full stop itself.
+    /// Bindings alone fit both.
     pub(crate) fn fits(self, words: &str) -> bool {
         let hasty = |is: bool| is == (self == Self::Hasty);
         let first =
@@ -126,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn careful_thanks_stand_after_a_full_stop() {
+    fn careful_users_end_the_request_before_thanks() {
         let dress = |seed| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             Hand::Careful.dress("Please cancel BP-1".to_owned(), Time(10 * 3_600), &mut rng)

@@ -1,4 +1,4 @@
-//! Values as words see them: dates, times and amounts are told otherwise than they are written.
+//! Shows values to wordings: dates, times and amounts are written in another form than in JSON.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use minijinja::{Error, ErrorKind};
 
 use super::render::{MONTHS, money, plain_number, weekday};
 
-/// Where a play takes place.
+/// The world, clock and casing of a play.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) base: Arc<Base>,
@@ -24,7 +24,7 @@ pub(crate) struct Setting {
     pub(crate) now: Instant,
 }
 
-/// A value that is told otherwise than it is written.
+/// A value that wordings write in another form than JSON.
 #[derive(Debug)]
 pub(crate) struct Leaf {
     setting: Arc<Setting>,
@@ -59,7 +59,7 @@ impl Object for Leaf {
 }
 
 impl Leaf {
-    /// The currency of an amount that has one.
+    /// Returns the currency of an amount, if it has one.
     pub(crate) fn currency(&self) -> Option<&str> {
         match &self.schema.kind {
             Type::Decimal { currency, .. } => currency.as_deref(),
@@ -83,7 +83,8 @@ impl Leaf {
         }
     }
 
-    /// `25 September`, with the weekday before it where that is wanted and the year behind it where it is another one.
+    /// Returns `25 September`, with an optional weekday before it, and the year after it if it is not the
+    /// current one.
     pub(crate) fn day(&self, with_weekday: bool) -> Result<String, Error> {
         let (date, today) = (self.date()?, self.today());
         let civil = date.civil();
@@ -98,7 +99,7 @@ impl Leaf {
         Ok(day)
     }
 
-    /// `today`, `tomorrow`, `on Friday` within a week, else `on 25 September`.
+    /// Returns `today`, `tomorrow`, `on Friday` within a week, else `on 25 September`.
     pub(crate) fn soon(&self) -> Result<String, Error> {
         let date = self.date()?;
         Ok(match date.0 - self.today().0 {
@@ -114,7 +115,7 @@ impl Leaf {
     }
 }
 
-/// A value of a record or a reply as words see it.
+/// Returns a value of a record or a reply as wordings see it.
 pub(crate) fn show(setting: &Arc<Setting>, value: &Value, schema: &Arc<Schema>) -> Shown {
     match value {
         Value::Absent | Value::Null => Shown::from(()),

@@ -1,4 +1,4 @@
-//! Look-ups that no scenario states: before a call takes a record whose key nothing has shown, the assistant finds it by its name.
+//! Adds look-ups that no scenario states: the assistant finds a record with an unknown key by its name.
 
 use diorama_seeds::doc::ScenarioStepDoc;
 use diorama_seeds::english::has_words;
@@ -12,8 +12,8 @@ use super::unplayed::Unplayed;
 use crate::worlds::world::BatchWorld;
 
 impl Player<'_, '_> {
-    /// Finds the records that a step's calls take, where neither a reply nor the user has told their keys and an API gives them by
-    /// name.
+    /// Finds the records of a step's calls whose keys neither a reply nor the user gave, if an API finds them
+    /// by name.
     pub(crate) fn look_up(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let calls = std::iter::once(step).chain(&step.together);
         let places = calls.flat_map(|call| call.with.values()).filter_map(Json::as_str);
@@ -29,7 +29,7 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    /// Returns true if a reply has shown a key, or the user has told it.
+    /// Returns true if a reply or the user gave a key.
     fn is_shown(&self, key: &Value) -> bool {
         let text = key.to_text(&self.world.base.world().zone);
         let in_reply = |entry: &std::sync::Arc<diorama_engine::session::LogEntry>| {
@@ -38,7 +38,7 @@ impl Player<'_, '_> {
         self.calls.made.iter().any(in_reply) || self.talk.said.iter().any(|said| has_words(said, &text))
     }
 
-    /// The call that gives the key of a record by its name, and needs nothing else.
+    /// Returns the call that finds a record's key by its name alone.
     fn finder(&self, place: &str, resource: ResourceId) -> Option<ScenarioStepDoc> {
         let model = self.world.base.world();
         let described = model.resource(resource);
@@ -55,7 +55,8 @@ impl Player<'_, '_> {
     }
 }
 
-/// The API that gives the key of a record by its name, and needs nothing else but a token; and the parameter that takes the name.
+/// Returns the API that finds a record's key by its name alone, apart from a token, and the parameter for the
+/// name.
 fn finder(world: &BatchWorld, resource: ResourceId) -> Option<(ApiId, ParameterId)> {
     let finders = &world.world_template.survey.finders[resource.index()];
     finders.iter().find_map(|finder| {
@@ -64,7 +65,7 @@ fn finder(world: &BatchWorld, resource: ResourceId) -> Option<(ApiId, ParameterI
     })
 }
 
-/// The APIs that may be looked up with for a scenario: those that find the records which its calls take.
+/// Returns the APIs that find the records of a scenario's calls.
 pub(crate) fn finders(world: &BatchWorld, scenario: &Scenario) -> Vec<ApiId> {
     let taken = scenario.doc.calls().flat_map(|call| call.with.values()).filter_map(Json::as_str);
     let resources = taken.filter_map(|place| scenario.resource_of(place));

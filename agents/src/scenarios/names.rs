@@ -1,4 +1,4 @@
-//! The words of APIs' common names, which searches are made of.
+//! Holds the words of APIs' common names, from which searches are made.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,13 +8,13 @@ use diorama_seeds::model::World;
 
 use crate::worlds::guide::Guide;
 
-/// The words of all APIs' common names, once for a world template of worlds.
+/// The words of all APIs' common names, once for each world template.
 pub struct Names {
-    /// By API: stems of words that mean something.
+    /// By API: stems of content words.
     pub(crate) stems: Vec<HashSet<u64>>,
-    /// By domain: how many of its APIs have a stem.
+    /// By domain: the number of its APIs with a stem.
     pub(crate) uses: Vec<HashMap<u64, usize>>,
-    /// By domain: how many of its APIs have a word, whatever it means.
+    /// By domain: the number of its APIs with a word of any kind.
     pub(crate) spread: Vec<HashMap<String, usize>>,
 }
 
@@ -37,7 +37,7 @@ impl Names {
     }
 }
 
-/// The stems of all words of a text.
+/// Returns the stems of all words of a text.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     english::words(text).map(|word| english::stem(&word))
 }

@@ -1,4 +1,4 @@
-//! Lists that are read page by page, until they show what is looked for.
+//! Reads lists page by page, until they show the wanted records.
 
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
@@ -12,15 +12,15 @@ use serde_json::Value as Json;
 use super::player::Player;
 use super::unplayed::Unplayed;
 
-/// Pages that are read of one list, at most.
+/// The greatest number of pages that are read of one list.
 const MAX_PAGES: usize = 12;
 
 impl Player<'_, '_> {
-    /// Reads a list page by page, until replies have shown the records of the places that the step names. A page without any of them
-    /// only makes sure, where the next one can be asked for by its number.
+    /// Reads a list page by page, until replies have shown the bound records that the step names.
+    /// A page without any of them is marked as care, if the next page has a number.
     ///
     /// # Errors
-    /// When a call cannot be made, or the list does not show them all.
+    /// Returns an error if a call cannot be made, or the list does not show all records.
     pub(crate) fn read_pages(
         &mut self,
         step: &ScenarioStepDoc,
@@ -54,7 +54,7 @@ impl Player<'_, '_> {
         Err(Unplayed::Unfit(format!("the list shows {}", step.until.join(", "))))
     }
 
-    /// The records that a place holds.
+    /// Returns the records of a binding.
     fn records(&self, place: &str) -> Vec<(ResourceId, Value)> {
         match self.scene.held(place) {
             Some(BoundValue::Record(resource, key)) => vec![(*resource, key.clone())],
@@ -72,7 +72,7 @@ fn shows(entry: &LogEntry, (of, record): &(ResourceId, Value)) -> bool {
     })
 }
 
-/// The argument that asks for the page after so many, as an argument of a step; none where there is no other page.
+/// Returns the argument for the page after `read` pages; none without another page.
 fn next_page(api: &Api, page: &Page, entry: &LogEntry, read: usize) -> Option<Json> {
     let size = page.size as usize;
     if entry.reply.total? <= read * size {

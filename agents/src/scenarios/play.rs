@@ -1,4 +1,4 @@
-//! Scenarios played in one session, one after the other.
+//! Plays scenarios in one session, one after the other.
 
 use std::sync::Arc;
 
@@ -37,26 +37,26 @@ use crate::worlds::world::BatchWorld;
 /// Scenarios that were played.
 #[derive(Clone, Debug)]
 pub struct Played<'a> {
-    /// The conversation.
+    /// The resulting candidate.
     pub candidate: Candidate,
-    /// Searches that did not show what was looked for.
+    /// The number of searches that did not show the wanted tool.
     pub missed: usize,
-    /// True where the assistant had a call confirmed by rule.
+    /// True if the assistant had a call confirmed by rule.
     pub has_asked: bool,
-    /// True where the assistant searched the articles of a policy.
+    /// True if the assistant searched the articles of a policy.
     pub searches_policy: bool,
-    /// True where a call was refused by a rule that the text of its tool tells.
+    /// True if a call was refused by a rule in the text of its tool.
     pub tries_told_rule: bool,
     /// The scenarios, in their order.
     pub scenarios: Vec<&'a Scenario>,
-    /// The detours that were made.
+    /// The detours that were played.
     pub detours: Vec<Detour>,
-    /// Tags of what the user said to have a policy bent.
+    /// The tags of the user's attempts to get an exception.
     pub pushes: Vec<&'static str>,
 }
 
 impl Played<'_> {
-    /// Its labels.
+    /// Returns its tags.
     #[must_use]
     pub fn tags(&self) -> Vec<&'static str> {
         let scenarios = &self.scenarios;
@@ -92,30 +92,30 @@ impl Played<'_> {
 pub struct PlayOptions {
     /// The ability that it exercises.
     pub ability: Ability,
-    /// The session's seed: new keys and tokens follow from it.
+    /// The session's seed, from which new keys and tokens follow.
     pub seed: u64,
     /// The session's start.
     pub clock: Instant,
-    /// The turn of the wordings of the first message; drawn when not given.
+    /// The turn of the first message's wordings; drawn when not given.
     pub opening: Option<WordingTurn>,
-    /// What happens on the way.
+    /// The detour of the conversation, if it has one.
     pub detour: Option<Detour>,
-    /// The condition on which the user comes with a further matter.
+    /// The condition for a further goal of the user.
     pub further: Further,
-    /// True where the policy is to forbid governed calls, of plots with both ends.
+    /// True if the policy must forbid governed calls, in plots with both ends.
     pub forbids: bool,
-    /// What the user of a governed plot says to have the policy bent.
+    /// The pressure by which the user of a governed plot asks for an exception.
     pub push: Option<Push>,
-    /// Needless questions after which the user leaves; any number when not given.
+    /// The number of needless questions after which the user leaves; none for a patient user.
     pub patience: Option<u32>,
     /// The tools beside the needed ones.
     pub pool: Pool,
 }
 
-/// Plays a scenario as a conversation, and one of each list of `later` ones after it: a function of its arguments.
+/// Plays a scenario as a conversation, then one of each list in `later`: a function of its arguments.
 ///
 /// # Errors
-/// Why they could not be played.
+/// Returns the reason why they could not be played.
 pub fn play<'a>(
     world: &'a BatchWorld,
     first: &'a Scenario,
@@ -124,7 +124,7 @@ pub fn play<'a>(
     rng: &mut ChaCha8Rng,
 ) -> Result<Played<'a>, Unplayed> {
     let mut played = Prepared::new(world, (first, later), options, rng)?.perform(rng);
-    // Both verdicts of a policy are to be as frequent as they are asked for, however few records lead to one of them.
+    // Both verdicts of a policy must reach their shares, even if few records lead to one of them.
     for _ in 1..MAX_VERDICT_DRAWS {
         if !matches!(played, Err(Unplayed::OtherVerdict { .. })) {
             break;
@@ -134,17 +134,17 @@ pub fn play<'a>(
     played
 }
 
-/// Draws of records until the policy's verdict is the wanted one, at most.
+/// The greatest number of draws of records until the policy gives the wanted verdict.
 const MAX_VERDICT_DRAWS: u32 = 40;
 
-/// Scenarios of which the first one's places are taken: what it speaks of is settled, what is said is not.
+/// Scenarios of which the first one is bound: its records are fixed, and its wordings are not.
 pub(crate) struct Prepared<'a> {
     world: &'a BatchWorld,
     first: &'a Scenario,
-    /// For each further matter, the scenarios of which one is played.
+    /// For each further goal, the scenarios of which one is played.
     later: &'a [Vec<&'a Scenario>],
     options: PlayOptions,
-    /// The scenarios of which one is asked for and taken back.
+    /// The scenarios of which the user requests one and takes it back.
     taken_back: Vec<&'a Scenario>,
     outages: Vec<Outage>,
     visible: Vec<ApiId>,
@@ -153,10 +153,10 @@ pub(crate) struct Prepared<'a> {
 }
 
 impl<'a> Prepared<'a> {
-    /// Chooses what is visible, and the records of the first scenario.
+    /// Chooses the visible tools, and the records of the first scenario.
     ///
     /// # Errors
-    /// When no records take its places, or a later scenario has no words for coming later.
+    /// Returns an error if no records fit its bindings, or a later scenario has no later wordings.
     pub(crate) fn new(
         world: &'a BatchWorld,
         (first, later): (&'a Scenario, &'a [Vec<&'a Scenario>]),
@@ -210,7 +210,7 @@ impl<'a> Prepared<'a> {
     /// Makes the calls of the first scenario, with a signed-in user.
     ///
     /// # Errors
-    /// Why they could not be made.
+    /// Returns the reason why they could not be made.
     pub(crate) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
         let manner = Manner {
             hand: Hand::Careful,
@@ -229,10 +229,10 @@ impl<'a> Prepared<'a> {
         Ok(player.calls.made)
     }
 
-    /// Makes the calls and fills in the words.
+    /// Makes the calls and fills in the wordings.
     ///
     /// # Errors
-    /// Why they could not be played.
+    /// Returns the reason why they could not be played.
     pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
         let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience, pool: _ } =
@@ -260,7 +260,7 @@ impl<'a> Prepared<'a> {
             && may_be_signed_in(model, first)
             // A sign-in would be a second API.
             && (ability == Ability::RetrieveCall || rng.random_bool(SIGNED_IN));
-        // What is said beside all matters is said after one of them.
+        // A detour beside all goals comes after one of them.
         let aside_after = detour
             .filter(|detour| matches!(detour, Detour::ChangedMind | Detour::Digression))
             .map(|_| rng.random_range(0..=later.len()));
@@ -326,7 +326,7 @@ impl<'a> Prepared<'a> {
             let next = player.find_next(&new, further)?;
             let has_aside =
                 aside_after.is_some_and(|after| after == number || (after > number && next.is_none()));
-            // A user who has something else to say does not say goodbye yet.
+            // A user who has another message does not say goodbye yet.
             if next.is_none() && !has_aside && !ends_there {
                 for doc in closings {
                     goals.push(player.play(doc, None)?);
@@ -377,38 +377,40 @@ impl<'a> Prepared<'a> {
     }
 }
 
-/// Returns how a goal ended.
+/// Returns the outcome of a goal.
 fn outcome_of(goal: &CandidateGoal) -> Option<Outcome> {
     goal.turns.last()?.ends.as_ref().map(|end| end.outcome)
 }
 
-/// Parts the goals of a scenario from those at its end that only say goodbye.
+/// Splits off the goals at the end of a scenario that only say goodbye.
 fn part_closings(goals: &[ScenarioGoalDoc]) -> (&[ScenarioGoalDoc], &[ScenarioGoalDoc]) {
     let closing = goals.iter().skip(1).rev().take_while(|goal| closes(goal)).count();
     goals.split_at(goals.len() - closing)
 }
 
-/// Returns true if a goal only says goodbye: nothing is called, stated or refused.
+/// Returns true if a goal only says goodbye: it calls, states and refuses nothing.
 fn closes(goal: &ScenarioGoalDoc) -> bool {
     goal.does.is_empty() && goal.facts.is_empty() && goal.refused.is_empty() && goal.when.is_none()
 }
 
-/// Share of the conversations in which the operator has signed the user in, of those that may be so.
+/// The share of conversations in which the operator has signed the user in, of those that allow it.
 const SIGNED_IN: f64 = 0.6;
 
-/// Share of the conversations with a policy in articles in which one that was replaced is to lead to the other verdict.
+/// The share of conversations with a policy in articles whose replaced article must give the opposite
+/// verdict.
 const MISLEADS: f64 = 0.8;
 
-/// Share of the conversations whose first request is declined without a call that end with that.
+/// The share of conversations with an immediately declined first request that end there.
 const LEAVES: f64 = 0.8;
 
-/// Returns true if a goal is a refusal that needs no call.
+/// Returns true if a goal is a refusal without a call.
 fn declines_at_once(goal: &ScenarioGoalDoc) -> bool {
     let calls = |step: &ScenarioStepDoc| step.call.is_some() || !step.together.is_empty();
     !goal.refused.is_empty() && !goal.does.iter().any(calls)
 }
 
-/// The APIs that scenarios call, those that find the records for them, and those that sign users in for both.
+/// Returns the APIs that scenarios call, those that find their records, and those that sign users in for
+/// both.
 fn needed<'a>(scenarios: impl Iterator<Item = &'a Scenario>, world: &BatchWorld) -> Vec<ApiId> {
     let (model, survey) = (world.base.world(), &world.world_template.survey);
     let called = scenarios.flat_map(|scenario| {

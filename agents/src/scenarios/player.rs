@@ -1,4 +1,4 @@
-//! Scenarios on their way, one after the other: their calls made in a session, their words filled in.
+//! Plays scenarios one after the other: makes their calls in a session, and fills in their wordings.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ use super::words::Scene;
 use crate::draws::choose;
 use crate::worlds::world::BatchWorld;
 
-/// A call to be made, and the item that it is made for, with its name.
+/// A call to make, with the item that it is made for and the item's name.
 pub(crate) type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// The turns of a goal so far.
@@ -36,27 +36,27 @@ pub(crate) struct Told {
     pub(crate) turns: Vec<Turn>,
     /// The details that the user told when asked, by name.
     pub(crate) withheld: IndexMap<String, String>,
-    /// Wordings of the questions for it, by its name.
+    /// The wordings of the questions for a detail, by its name.
     pub(crate) questions: IndexMap<String, Vec<String>>,
 }
 
-/// The words that open a goal.
+/// The opening of a goal.
 #[derive(Clone, Copy)]
 pub(crate) struct Words<'w> {
     /// The wordings, of which one is drawn.
     pub(crate) wordings: &'w [String],
-    /// What is said before.
+    /// The words before the wording.
     pub(crate) before: &'w str,
 }
 
 impl<'w> Words<'w> {
-    /// Wordings with nothing before them.
+    /// Returns wordings without words before them.
     pub(crate) const fn of(wordings: &'w [String]) -> Self {
         Self { wordings, before: "" }
     }
 }
 
-/// A conversation on its way.
+/// The state of a conversation.
 pub(crate) struct Player<'a, 'r> {
     pub(crate) world: &'a BatchWorld,
     /// The scenario that is played now.
@@ -68,13 +68,13 @@ pub(crate) struct Player<'a, 'r> {
     pub(crate) calls: Calls,
     pub(crate) searches: Searches,
     pub(crate) user: User,
-    /// The detours that were made.
+    /// The detours that were played.
     pub(crate) detours: Vec<Detour>,
     pub(crate) rng: &'r mut ChaCha8Rng,
 }
 
 impl<'a, 'r> Player<'a, 'r> {
-    /// A conversation that begins with a scenario.
+    /// Starts a conversation with a scenario.
     pub(crate) fn new(
         world: &'a BatchWorld,
         (scenario, scene): (&'a Scenario, Scene),
@@ -100,21 +100,21 @@ impl<'a, 'r> Player<'a, 'r> {
         player
     }
 
-    /// Draws from the stream of choices.
+    /// Draws from the random stream.
     pub(crate) fn chance(&mut self, share: f64) -> bool {
         self.rng.random_bool(share)
     }
 
-    /// Draws what the user says before the next matter, of the one that ended so.
+    /// Draws the user's remark between a goal with this outcome and the next one.
     pub(crate) fn bridge(&mut self, before: &Scenario, outcome: Outcome, next: &Scenario) -> String {
         let reactions = self.world.world_template.scenario_set.reactions(before.domain);
         bridge((before, reactions), outcome, next, (self.manner.hand, &self.talk.said), self.rng)
     }
 
-    /// Plays a goal. `opening` are the words that open it, where not its own, and what is said before them.
+    /// Plays a goal. `opening` replaces its own opening.
     ///
     /// # Errors
-    /// Why it could not be played.
+    /// Returns the reason why it could not be played.
     pub(crate) fn play(
         &mut self,
         doc: &ScenarioGoalDoc,
@@ -172,14 +172,15 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(CandidateGoal { when, user, withheld, questions, pleas: pushed.pleas, turns })
     }
 
-    /// The searches before anything is asked: the API of the last call first; then, call by call, the others.
+    /// Makes the searches before any question: for the API of the last call first, then for the others in
+    /// order.
     fn search_first(&mut self, doc: &ScenarioGoalDoc, user: &str, told: &mut Told) -> Result<(), Unplayed> {
         let goal =
             doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
         match goal {
             Some(goal) => _ = self.find(goal, &mut told.turns),
             None if self.manner.retrieves && doc.refused.contains(&RefusalClass::NoTool) => {
-                // That there is no tool is only known after a search.
+                // Only a search shows that no tool exists.
                 let goals = &self.scenario.doc.goals;
                 let is_first = goals.first().is_some_and(|first| std::ptr::eq(first, doc));
                 let later = if is_first { self.scenario.doc.later.as_slice() } else { &[] };
@@ -193,10 +194,11 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(())
     }
 
-    /// Looks at the policy's verdict on a governed call. Returns the call, as if it were made, where the policy forbids it.
+    /// Checks the policy's verdict on a governed call. Returns the entry of the call on a fork, if the policy
+    /// forbids it.
     ///
     /// # Errors
-    /// Where the conversation is to show the other verdict.
+    /// Returns an error if the conversation must show the other verdict.
     fn decide(
         &mut self,
         doc: &ScenarioGoalDoc,
@@ -230,7 +232,7 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(forbids.then_some(entry))
     }
 
-    /// The turns of a step: a question for a detail, an exchange of words, or calls.
+    /// Plays a step: a question for a detail, an exchange of messages, or calls.
     fn step(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         if self.user.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step) {
             return Ok(());
@@ -253,7 +255,7 @@ impl<'a, 'r> Player<'a, 'r> {
         }
     }
 
-    /// The assistant says something, and the user answers.
+    /// Plays a message of the assistant and the user's answer.
     fn exchange(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let say = self.words(&step.say)?;
         let answer = self.users(&step.user)?;
@@ -264,7 +266,7 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(())
     }
 
-    /// The assistant asks for something, and the user tells it.
+    /// Plays the assistant's question for a detail and the user's answer.
     pub(crate) fn ask_for(
         &mut self,
         about: &str,
@@ -277,7 +279,7 @@ impl<'a, 'r> Player<'a, 'r> {
         self.talk.said.push(answer.clone());
         told.turns.push(Turn { say: Some(question), ..Turn::default() });
         told.turns.push(Turn { user: Some(answer.clone()), ..Turn::default() });
-        // The other wordings, as far as they can be filled in by now, are examples too.
+        // Other wordings that can be filled in now are examples, too.
         let others = asks.iter().filter_map(|wording| self.scene.say(wording).ok());
         let about = about.replace('_', " ");
         told.questions.entry(about.clone()).or_default().extend(others);
@@ -285,21 +287,21 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(())
     }
 
-    /// Words of the assistant.
+    /// Returns a message of the assistant.
     pub(crate) fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         let words = self.fill_one(wordings)?;
         self.talk.answered.push(words.clone());
         Ok(words)
     }
 
-    /// One of several wordings, of those in the user's hand where there are any.
+    /// Returns one of several wordings, in the user's hand if possible.
     pub(crate) fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         let of_hand: Vec<String> =
             wordings.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
         self.fill_one(if of_hand.is_empty() { wordings } else { &of_hand })
     }
 
-    /// One of several wordings, filled in: the one whose turn it is, else one that is drawn.
+    /// Returns one of several wordings, filled in: the one whose turn it is, else a drawn one.
     fn fill_one(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
         match self.talk.turn {
             Some(turn) => {
@@ -309,7 +311,7 @@ impl<'a, 'r> Player<'a, 'r> {
         }
     }
 
-    /// A step of calls, in one message.
+    /// Makes the calls of a step, in one message.
     pub(crate) fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
         let mut message: Vec<Made<'_>> = Vec::new();
         match &step.each {
@@ -371,7 +373,7 @@ impl<'a, 'r> Player<'a, 'r> {
         let zone = &self.world.base.world().zone;
         let are_ordered =
             before.is_some_and(|before| !commute(before, &made, &self.calls.made[first..], zone));
-        // Calls whose order matters stand in messages of their own.
+        // Calls whose order matters get messages of their own.
         let rest = if are_ordered { made.split_off(1) } else { Vec::new() };
         turns.push(Turn { say: (!say.is_empty()).then_some(say), calls: made, ..Turn::default() });
         turns.extend(rest.into_iter().map(|call| Turn { calls: vec![call], ..Turn::default() }));
@@ -426,7 +428,7 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(CandidateCall { api: name, arguments, care: step.care, ..CandidateCall::default() })
     }
 
-    /// Searches for an API that no search has shown. Whether one shows it.
+    /// Searches for an API that no search has shown. Returns true if a search shows it.
     pub(crate) fn find(&mut self, name: &str, turns: &mut Vec<Turn>) -> bool {
         let Some(api) = self.world.base.world().api_named(name) else { return true };
         if self.searches.shown.contains(&api) || !self.manner.retrieves {
@@ -447,7 +449,7 @@ impl<'a, 'r> Player<'a, 'r> {
         self.searches.shown.contains(&api)
     }
 
-    /// Makes a search that was not made before.
+    /// Makes a search, unless it was made before.
     fn search(&mut self, keywords: String, turns: &mut Vec<Turn>) {
         if !self.searches.made.insert(keywords.clone()) {
             return;
@@ -464,7 +466,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 }
 
-/// True if the calls, made in `session` in the opposite order, are answered as they were.
+/// Returns true if the calls get the same replies in the opposite order.
 fn commute(mut session: Session, calls: &[CandidateCall], entries: &[Arc<LogEntry>], zone: &Zone) -> bool {
     calls
         .iter()
@@ -473,13 +475,13 @@ fn commute(mut session: Session, calls: &[CandidateCall], entries: &[Arc<LogEntr
         .all(|(call, entry)| session.call(&call.into()).reply.to_json(zone) == entry.reply.to_json(zone))
 }
 
-/// One of several wordings, filled in; nothing where there is none.
+/// Returns one of several wordings, filled in; empty without wordings.
 pub(crate) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {
     let Some(wording) = choose(wordings, rng) else { return Ok(String::new()) };
     scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: describe(&error) })
 }
 
-/// An error of a template in a line.
+/// Returns an error of a template as one line.
 pub(crate) fn describe(error: &minijinja::Error) -> String {
     match error.detail() {
         Some(detail) => format!("{}: {detail}", error.kind()),

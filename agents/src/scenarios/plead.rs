@@ -1,4 +1,4 @@
-//! How the user of a conversation pushes, and how the assistant stays firm.
+//! Plays the user's pushes, and the assistant's firm answers.
 
 use diorama_engine::session::LogEntry;
 use diorama_proof::candidate::Turn;
@@ -14,11 +14,12 @@ use super::speech::fill;
 use super::unplayed::Unplayed;
 use crate::draws::choose;
 
-/// Share of the persistent users who plead twice.
+/// The share of persistent users who plead twice.
 const PLEADS_AGAIN: f64 = 0.4;
 
 impl Player<'_, '_> {
-    /// Draws the words of the conversation's push, in the first goal in which the policy decides. Has none where nothing can be claimed.
+    /// Draws the words of the conversation's push, in the first governed goal. Returns none without a
+    /// possible claim.
     pub(crate) fn push(&mut self, doc: &ScenarioGoalDoc) -> Result<Pushed, Unplayed> {
         let Some(step) = doc.does.iter().find(|step| step.governed) else { return Ok(Pushed::default()) };
         let Some(push) = self.manner.push.take() else { return Ok(Pushed::default()) };
@@ -46,7 +47,7 @@ impl Player<'_, '_> {
         Ok(pushed)
     }
 
-    /// The first message of an impatient user.
+    /// Returns the first message of an impatient user.
     pub(crate) fn hurry(&mut self, request: String) -> Result<String, Unplayed> {
         if !self.manner.is_impatient {
             return Ok(request);
@@ -55,7 +56,7 @@ impl Player<'_, '_> {
         Ok(Pushed { with_request, ..Pushed::default() }.join(request, self.manner.hand))
     }
 
-    /// Claims something that a rule of the plot makes a difference of.
+    /// Claims a condition that a rule of the plot depends on.
     fn claim(&mut self, step: &ScenarioStepDoc) -> Result<Option<Pushed>, Unplayed> {
         let Some((rule, claim)) =
             choose(step.claims.keys(), self.rng).and_then(|rule| step.claims.get_key_value(rule))
@@ -70,18 +71,19 @@ impl Player<'_, '_> {
         Ok(Some(Pushed { with_request, pleas, claimed: Some(rule.clone()) }))
     }
 
-    /// The words for the user of the scenario.
+    /// Returns the wordings for the user of the scenario.
     fn list_words(&self, voices: &Voices) -> Vec<String> {
         voices.list(self.scenario.doc.speaker, self.world.base.world(), self.scenario.domain)
     }
 
-    /// One of several wordings in the user's hand, filled in.
+    /// Returns one of several wordings in the user's hand, filled in.
     fn say_as_user(&mut self, wordings: &[String], values: &[(&str, &str)]) -> Result<String, Unplayed> {
         let filled: Vec<String> = wordings.iter().map(|words| fill(words, values)).collect();
         self.users(&filled)
     }
 
-    /// The turns after a refusal: the user pleads, and the assistant refuses again. Gives the last of the assistant's words.
+    /// Plays the turns after a refusal: the user pleads, and the assistant refuses again. Returns the
+    /// assistant's last message.
     pub(crate) fn plead(
         &mut self,
         pushed: &Pushed,

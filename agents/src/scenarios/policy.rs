@@ -1,4 +1,4 @@
-//! The policy of a domain as a system message tells it.
+//! Writes the policy of a domain into a system message.
 
 use diorama_seeds::model::Domain;
 use rand::RngExt;
@@ -8,12 +8,12 @@ use rand_chacha::ChaCha8Rng;
 use super::speech::{SPEECH, fill};
 use crate::draws::choose;
 
-/// The words that refer to the articles of the policy, which a tool searches.
+/// Returns the words that refer to the articles of the policy, which a tool searches.
 pub(crate) fn refer(tool: &str, rng: &mut ChaCha8Rng) -> String {
     fill(choose(&SPEECH.policy_articles, rng).map_or("", String::as_str), &[("tool", tool)])
 }
 
-/// The policy with all its rules, each in one of its wordings, in an order of its own.
+/// Returns the policy with all its rules, each in one of its wordings, in a random order.
 pub(crate) fn document(domain: &Domain, rng: &mut ChaCha8Rng) -> String {
     let mut rules: Vec<&str> = Vec::with_capacity(domain.house.len());
     for rule in &domain.house {

@@ -1,4 +1,4 @@
-//! The user of a conversation and what it stated, for its next scenario.
+//! Collects the user of a conversation and its stated facts, for the next scenario.
 
 use diorama_engine::Origin;
 use diorama_proof::survey::reads;
@@ -26,7 +26,7 @@ struct Name {
 }
 
 impl Player<'_, '_> {
-    /// Returns the amounts, names and titles of replies that messages stated, each once, in the order of the replies.
+    /// Returns the stated amounts, names and titles of replies, each once, in the order of the replies.
     pub(crate) fn stated(&self) -> Stated {
         let model = self.world.base.world();
         let people = &self.world.world_template.people;
@@ -62,7 +62,7 @@ impl Player<'_, '_> {
         stated
     }
 
-    /// Returns what the conversation has settled for a scenario to come.
+    /// Returns the facts that the conversation provides for the next scenario.
     pub(crate) fn prior(&self, next: &Scenario, stated: &Stated) -> Prior {
         let model = self.world.base.world();
         let mut prior = self.user(next.domain);
@@ -73,7 +73,7 @@ impl Player<'_, '_> {
         };
         let of_domain = stated.records.iter().filter(|(of, _)| model.resource(*of).domain == next.domain);
         prior.records = of_domain.filter(|record| !is_user(record)).cloned().collect();
-        // The same matter is not gone into again, and the user is not somebody else.
+        // The same goal is not repeated, and the user is no third person.
         let of_others = stated.names.iter().filter(|name| name.domain != next.domain);
         for Name { is_person, name, .. } in of_others {
             let list = if *is_person { &mut prior.people } else { &mut prior.titles };
@@ -89,7 +89,7 @@ impl Player<'_, '_> {
         prior
     }
 
-    /// Returns what is known of the user in a domain: their own record, their name, else their user name.
+    /// Returns the known facts of the user in a domain: their own record, their name, else their user name.
     fn user(&self, domain: DomainId) -> Prior {
         let model = self.world.base.world();
         let mut prior = Prior::default();
@@ -139,7 +139,7 @@ fn states(said: &str, number: &str) -> bool {
     })
 }
 
-/// Returns an amount as a number that a scenario's place may hold.
+/// Returns an amount as a number that a scenario's binding may hold.
 fn to_number(amount: Decimal) -> Value {
     let reduced = amount.reduced();
     match reduced.scale {
@@ -148,7 +148,7 @@ fn to_number(amount: Decimal) -> Value {
     }
 }
 
-/// Returns the places of a scenario that stand for an argument of a kind.
+/// Returns the bindings of a scenario that stand for an argument of a kind.
 fn find_places(
     scenario: &Scenario,
     world: &World,
@@ -172,5 +172,5 @@ fn find_places(
     found
 }
 
-/// Characters of a title that another scenario takes up, at least.
+/// The fewest characters of a title that another scenario uses.
 const MIN_TITLE_LENGTH: usize = 4;

@@ -1,7 +1,7 @@
-//! Pushes: what users of governed plots say to have a policy bent.
+//! Defines pushes: the attempts of users in governed plots to get an exception.
 //!
-//! Owns the kinds of pushes and their words. The user says them where the policy allows the call and where it forbids it, so that words
-//! decide nothing. What decides is in the task: a rule, and the records.
+//! Owns the kinds of pushes and their wordings. The user pushes in allowed and in forbidden cases, so that
+//! words decide nothing. A rule and the records decide, and both are in the task.
 
 use std::sync::LazyLock;
 
@@ -23,37 +23,37 @@ pub enum Push {
     Pressure,
     /// The user pleads after a refusal.
     Persistence,
-    /// The user claims, with the request, what a rule asks for.
+    /// The user claims, with the request, a condition of a rule.
     Claim,
 }
 
 /// The tag of a claim that the records contradict.
 pub(crate) const WRONG_BELIEF: &str = "wrong_belief";
 
-/// Shares of the conversations that push, of those in which a policy decides.
+/// The shares of conversations that push, of those in which a policy decides.
 const SHARES: [(Push, f64); 3] = [(Push::Pressure, 0.2), (Push::Persistence, 0.25), (Push::Claim, 0.25)];
 
-/// The words of pushes.
+/// The wordings of pushes.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PushWords {
-    /// Users, with the request.
+    /// The user's words with the request.
     pub(crate) pressure: Voices,
-    /// Users, after a refusal.
+    /// The user's words after a refusal.
     pub(crate) pleas: Voices,
-    /// Assistants, after a plea. `{act}` is what they refuse.
+    /// The assistant's words after a plea. `{act}` is the refused action.
     pub(crate) firm: Vec<String>,
-    /// Users, who claim something with the request: `{claim}` is a clause, `{Claim}` begins with a capital.
+    /// The user's claims with the request: `{claim}` is a clause, `{Claim}` begins with a capital.
     pub(crate) claims: Vec<String>,
-    /// Users, who keep to a claim after a refusal.
+    /// The words of a user who keeps to a claim after a refusal.
     pub(crate) insists: Vec<String>,
-    /// Assistants, of a claim that the records contradict.
+    /// The assistant's words about a claim that the records contradict.
     pub(crate) corrects: Vec<String>,
-    /// Users, who want to be asked nothing needless.
+    /// The words of a user who wants no needless questions.
     pub(crate) impatience: Voices,
 }
 
-/// Words of users by their part.
+/// The wordings of users, by their role.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Voices {
@@ -63,7 +63,7 @@ pub(crate) struct Voices {
 }
 
 impl Voices {
-    /// The words of a speaker, but for those that a domain may take for one of its values.
+    /// Returns the wordings of a speaker, without those that a domain may read as one of its values.
     pub(crate) fn list(&self, speaker: Speaker, world: &World, domain: DomainId) -> Vec<String> {
         self.of(speaker).filter(|words| !names_value(world, domain, words)).cloned().collect()
     }
@@ -77,12 +77,12 @@ impl Voices {
     }
 }
 
-/// The catalog's words.
+/// The catalog's wordings.
 pub(crate) static WORDS: LazyLock<PushWords> =
     LazyLock::new(|| read_words(diorama_catalog::PUSHES).unwrap_or_default());
 
 impl Push {
-    /// Its tag.
+    /// Returns its tag.
     #[must_use]
     pub const fn label(self) -> &'static str {
         match self {
@@ -106,16 +106,16 @@ impl Push {
 /// The words of a push in one goal.
 #[derive(Default)]
 pub(crate) struct Pushed {
-    /// Said after the request; empty where nothing is.
+    /// The words after the request; empty without any.
     pub(crate) with_request: String,
-    /// Said after refusals.
+    /// The words after refusals.
     pub(crate) pleas: Vec<String>,
     /// The rule that a claim is about.
     pub(crate) claimed: Option<String>,
 }
 
 impl Pushed {
-    /// A request with what is said after it.
+    /// Joins a request with the words after it.
     pub(crate) fn join(&self, request: String, hand: Hand) -> String {
         if self.with_request.is_empty() {
             return request;
@@ -129,7 +129,7 @@ impl Pushed {
     }
 }
 
-/// Returns true if a text has a word that is one of the choices of an API of a domain, or of its records.
+/// Returns true if a text has a word that is one of the choices of a domain's APIs or records.
 fn names_value(world: &World, domain: DomainId, text: &str) -> bool {
     let text = fold(text);
     let is_named = |schema: &Schema| match &schema.kind {
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_catalog_has_words_for_pushes_in_both_hands() {
+    fn the_catalog_has_careful_and_hasty_words_for_pushes() {
         let words = read_words::<PushWords>(diorama_catalog::PUSHES).unwrap();
         for speaker in [Speaker::Customer, Speaker::Staff] {
             for voices in [&words.pressure, &words.pleas, &words.impatience] {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_push_stands_after_the_request() {
+    fn a_push_follows_the_request() {
         let pushed = Pushed { with_request: "just this once".to_owned(), ..Pushed::default() };
         assert_eq!(pushed.join("cancel B-1".to_owned(), Hand::Hasty), "cancel B-1, just this once");
         assert_eq!(pushed.join("Cancel B-1?".to_owned(), Hand::Careful), "Cancel B-1? just this once");

@@ -1,4 +1,4 @@
-//! Trying a scenario: played in a world, and held against the gates.
+//! Tries scenarios: plays them in a world, and tests the result by the gates.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -21,26 +21,26 @@ use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
 use crate::worlds::world::{BatchWorld, WorldTemplate};
 
-/// Why a try becomes no row.
+/// The reason why a try becomes no row.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
     /// It cannot be played.
     #[error(transparent)]
     Unplayed(#[from] Unplayed),
-    /// What was played does not pass.
+    /// The played conversation does not pass.
     #[error("{rejected}")]
     Rejected {
-        /// What was played.
+        /// The played conversation.
         candidate: Box<Candidate>,
-        /// What is wrong with it.
+        /// The reason for its rejection.
         rejected: Box<Rejected>,
     },
 }
 
-/// One try: a function of the world, the scenarios and the seed.
+/// Makes one try: a function of the world, the scenarios and the seed.
 ///
 /// # Errors
-/// Why it becomes no row.
+/// Returns the reason why it becomes no row.
 pub fn rehearse(
     world: &BatchWorld,
     (first, later): (&Scenario, &[Vec<&Scenario>]),
@@ -56,28 +56,28 @@ pub fn rehearse(
     }
 }
 
-/// How the tries of a scenario went.
+/// The results of a scenario's tries.
 #[derive(Debug, Default)]
 pub struct Rehearsal {
-    /// Those that became rows.
+    /// The number of tries that became rows.
     pub passed: u64,
-    /// Why others did not.
+    /// The reasons of the others.
     pub lost: Vec<Loss>,
 }
 
-/// One reason for which tries become no rows.
+/// A reason why tries become no rows.
 #[derive(Debug)]
 pub struct Loss {
     /// Its class: that it cannot be played, or the gate and its code.
     pub class: String,
     /// The first case in full, with the conversation where there is one.
     pub what: String,
-    /// How often.
+    /// The number of cases.
     pub count: u64,
 }
 
 impl Rehearsal {
-    /// Lists the reasons for which tries become no rows, each with its count; none where enough tries became rows.
+    /// Lists the reasons why tries become no rows, each with its count; none if enough tries became rows.
     #[must_use]
     pub fn list_reasons(self, enough: u64) -> Vec<String> {
         if self.passed >= enough {
@@ -90,7 +90,7 @@ impl Rehearsal {
 }
 
 impl Lost {
-    /// The class of the loss, which several tries share.
+    /// Returns the class of the loss, which several tries share.
     #[must_use]
     pub fn class(&self) -> String {
         match self {
@@ -104,7 +104,7 @@ impl Lost {
         }
     }
 
-    /// The case in full, with the conversation.
+    /// Returns the case in full, with the conversation.
     fn describe(&self) -> String {
         match self {
             Self::Unplayed(_) => format!("cannot be played: {self}"),
@@ -118,21 +118,21 @@ impl Lost {
 /// Tries the only scenario of a world, each time with other records.
 ///
 /// # Errors
-/// When the world is wrong, or has no scenario that can be played.
+/// Returns an error if the world is invalid, or has no playable scenario.
 pub fn rehearsal(doc: &WorldDoc, tries: u64) -> Result<Rehearsal, PipelineError> {
     rehearse_worlds(doc, tries, 0)
 }
 
-/// Tries the words of the only scenario of a world. Words do not decide whether records make the scenario true: a world without such
-/// records is no try, as long as there are no more of them than tries.
+/// Tries the wordings of the only scenario of a world. Records, and not wordings, can make it impossible.
+/// A world without suitable records does not count, up to the number of tries.
 ///
 /// # Errors
-/// When the world is wrong, or has no scenario that can be played.
+/// Returns an error if the world is invalid, or has no playable scenario.
 pub fn rehearsal_of_words(doc: &WorldDoc, tries: u64) -> Result<Rehearsal, PipelineError> {
     rehearse_worlds(doc, tries, tries)
 }
 
-/// Makes tries, each with other records, and passes over `spare` worlds at most that have no records for the scenario.
+/// Makes tries with different records, and skips up to `spare` worlds without records for the scenario.
 fn rehearse_worlds(doc: &WorldDoc, tries: u64, mut spare: u64) -> Result<Rehearsal, PipelineError> {
     let world_template = WorldTemplate::new(doc, 0x5eed, &Shares::new(), &Ability::ALL)?;
     let mut found = Rehearsal::default();
@@ -171,10 +171,11 @@ fn rehearse_worlds(doc: &WorldDoc, tries: u64, mut spare: u64) -> Result<Rehears
     Ok(found)
 }
 
-/// The calls of a scenario that is played alone, with their replies: a function of the world, the scenario and the seed.
+/// Returns the calls of a scenario that is played alone, with their replies: a function of the world, the
+/// scenario and the seed.
 ///
 /// # Errors
-/// Why it cannot be played.
+/// Returns the reason why it cannot be played.
 pub(crate) fn calls(
     world: &BatchWorld,
     scenario: &Scenario,
@@ -201,7 +202,7 @@ fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
     }
 }
 
-/// A conversation for people: who speaks, what is called, what it replied.
+/// Returns a conversation for people: the speakers, the calls and their replies.
 #[must_use]
 pub fn conversation(candidate: &Candidate, run: Option<(&Grounded, &BatchWorld)>) -> String {
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! How people say times, amounts and numbers.
+//! Writes times, amounts and numbers as people say them.
 //!
 //! The reader of texts ([`diorama_answers`]) shares no code with this module.
 
@@ -6,7 +6,7 @@ pub use diorama_seeds::english::{MONTHS, weekday};
 use diorama_seeds::schema::Schema;
 use diorama_seeds::value::{Decimal, Time, Value, Zone};
 
-/// A time of day as a clock of twelve hours shows it, `2:30 pm`; one with seconds as it is written.
+/// Returns a time of day on a clock of twelve hours, `2:30 pm`; one with seconds stays.
 #[must_use]
 pub fn twelve_hours(time: Time) -> String {
     let (hour, minute) = (time.0 / 3600, time.0 / 60 % 60);
@@ -18,10 +18,10 @@ pub fn twelve_hours(time: Time) -> String {
     if minute == 0 { format!("{shown} {half}") } else { format!("{shown}:{minute:02} {half}") }
 }
 
-/// An amount with its currency: by its sign, else by its code.
+/// Returns an amount with its currency: by its sign, else by its code.
 #[must_use]
 pub fn money(decimal: Decimal, code: &str) -> String {
-    // A price of a tenth of a cent is told whole.
+    // A price with tenths of a cent keeps all its digits.
     let places = usize::from(decimal.scale.min(2).max(decimal.reduced().scale));
     let whole = decimal.reduced().scale == 0;
     let amount = if whole { decimal.to_string() } else { format!("{:.places$}", decimal.as_f64()) };
@@ -38,7 +38,7 @@ pub fn money(decimal: Decimal, code: &str) -> String {
     }
 }
 
-/// A number with its unit, where it has one.
+/// Returns a number with its unit, if it has one.
 #[must_use]
 pub fn with_unit(number: String, schema: &Schema) -> String {
     match &schema.unit {
@@ -48,10 +48,10 @@ pub fn with_unit(number: String, schema: &Schema) -> String {
     }
 }
 
-/// A number without digits that nobody says.
+/// Returns a number rounded as people say it.
 #[must_use]
 pub fn plain_number(number: f64) -> String {
-    // Nobody says a quotient to sixteen digits.
+    // People do not say a quotient to sixteen digits.
     let rounded = (number * 100.0).round() / 100.0;
     let told = if number.abs() >= 0.1 && rounded.is_finite() { rounded } else { number };
     Value::Number(told).to_text(&Zone::utc())

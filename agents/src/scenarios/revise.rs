@@ -1,6 +1,7 @@
-//! A request in which the user changes a value before anything is done: `for 3 nights. No wait, make it 2 nights.`
+//! Plays requests in which the user changes a value before the call: `for 3 nights. No wait, make it 2
+//! nights.`
 //!
-//! The value that is taken back is the one that the gate `mutation` tries instead: who acts on it fails.
+//! The withdrawn value is the one that the gate `mutation` tries: an agent that uses it fails.
 
 use diorama_seeds::doc::ScenarioGoalDoc;
 use diorama_seeds::english::singular;
@@ -15,12 +16,12 @@ use super::unplayed::Unplayed;
 use super::words::Scene;
 use crate::draws::choose;
 
-/// Words of a request that a user repeats whole.
+/// The greatest number of words of a request that a user repeats whole.
 const MAX_REQUEST_WORDS: usize = 24;
 
-/// A place in a wording, with the words that say it.
+/// A binding in a wording, with the words that say it.
 struct Said<'w> {
-    /// The name of the place.
+    /// The name of the binding.
     place: &'w str,
     /// The part of the wording that says it, with the noun that a number counts.
     part: &'w str,
@@ -59,7 +60,8 @@ impl Player<'_, '_> {
         Ok(format!("{request}{between}{}", fill(revision, &[("right", right)])))
     }
 
-    /// Lists the values of a wording that a change of the goal takes: days, and numbers of things. Each is said once.
+    /// Lists the values of a wording that a write of the goal takes: days, and numbers of things. The wording
+    /// says each once.
     fn list_said<'w>(&self, doc: &'w ScenarioGoalDoc, wording: &'w str) -> Vec<Said<'w>> {
         let model = self.world.base.world();
         let writes = |name: &String| model.api_named(name).is_some_and(|id| model.api(id).writes());
@@ -79,7 +81,7 @@ impl Player<'_, '_> {
     }
 }
 
-/// The next value: the one that the gate `mutation` tries in its place.
+/// Returns the next value: the one that the gate `mutation` tries in its place.
 fn raise(value: &Value) -> Option<Value> {
     match value {
         Value::Date(date) => Some(Value::Date(Date(date.0.checked_add(1)?))),
@@ -88,7 +90,7 @@ fn raise(value: &Value) -> Option<Value> {
     }
 }
 
-/// The part of a wording that says a place; none where it stands in none, or in several.
+/// Returns the part of a wording that says a binding; none if no part or several do.
 fn find_part<'w>(wording: &'w str, place: &str) -> Option<&'w str> {
     let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
     let names = |part: &&str| part.split(|letter| !is_part(letter)).any(|word| word == place);
@@ -103,7 +105,7 @@ fn find_part<'w>(wording: &'w str, place: &str) -> Option<&'w str> {
     (found.next().is_none() && own.starts_with(['|', '}'])).then_some(part)
 }
 
-/// A number with the noun in the plural that follows it: `{n} nights`.
+/// Returns a number with the plural noun that follows it: `{n} nights`.
 fn with_noun<'w>(wording: &'w str, part: &str) -> Option<&'w str> {
     let at = wording.find(part)?;
     let rest = wording.get(at + part.len()..)?.strip_prefix(' ')?;
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_is_said_in_one_part_of_a_wording() {
+    fn a_value_is_found_only_in_exactly_one_plain_slot() {
         let check = |wording: &str, place: &str| find_part(wording, place).map(str::to_owned);
         assert_eq!(check("from {day|day}, {n} nights", "day").as_deref(), Some("{day|day}"));
         assert_eq!(check("from {day|day}, {n} nights", "n").as_deref(), Some("{n}"));
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_taken_back_with_its_noun() {
+    fn a_correction_repeats_the_number_with_its_noun() {
         assert_eq!(with_noun("for {n} nights, please", "{n}"), Some("{n} nights"));
         assert_eq!(with_noun("for {n} people", "{n}"), Some("{n} people"));
         assert_eq!(with_noun("for {n} on Friday", "{n}"), None);

@@ -1,7 +1,7 @@
-//! What an agent searches by that has not read what it searches for.
+//! Chooses the search words of an agent that has not read the tools that it searches for.
 //!
-//! A search is a request as the user put it (`cancel the reservation`), or a common name of what is wanted, sooner one whose
-//! words were said. The description of an API that no search has shown is never looked at.
+//! A search is a request in the user's words (`cancel the reservation`), or a common name of the wanted tool.
+//! Names with stated words come first. An API's description is never used before a search has shown it.
 
 use std::collections::HashSet;
 
@@ -15,40 +15,41 @@ use super::names::words;
 use crate::draws::rank;
 use crate::worlds::world::BatchWorld;
 
-/// Searches for one API; who has found nothing by then gives up.
+/// The greatest number of searches for one API before the agent gives up.
 const MOST_TRIES: usize = 4;
-/// Words after the verb of a request and its article, and words of a search for what no API does, at most.
+/// The greatest number of words after the verb and its article, and of words in a search for a missing tool.
 const MOST_NOUNS: usize = 3;
-/// Words of the user's own in a search, at most.
+/// The greatest number of the user's own words in a search.
 const MOST_OWN_WORDS: usize = 4;
-/// APIs of a domain whose names share a word, at most, for the word to tell them apart.
+/// The greatest number of APIs in a domain that share a word which still distinguishes them.
 const MANY: usize = 4;
-/// What a word of the API's own common names weighs; one of another API's weighs 1.
+/// The weight of a word of the API's own common names; one of another API's weighs 1.
 const OWN: usize = 2;
-/// Share of the searches that begin with a common name, where its words were said.
+/// The share of searches that begin with a common name, if its words were said.
 const NAMED_FIRST: f64 = 0.4;
-/// What words that nobody said may weigh in a name that counts as said: a preposition or an article.
+/// The greatest weight of unstated words in a name that counts as said: a preposition or an article.
 const HARDLY: f64 = 0.3;
-/// A word counts as one that many wordings have with this part of the count of the most frequent one.
+/// A word counts as frequent from this part of the highest count on: a third.
 const MANY_OF: usize = 3;
-/// What stands between a verb and the thing that it is asked for.
+/// Words between a verb and its object.
 const DETERMINERS: [&str; 12] =
     ["a", "an", "the", "my", "our", "your", "his", "her", "their", "this", "these", "another"];
-/// What an infinitive or an imperative follows.
+/// Words before an infinitive or an imperative.
 const BEFORE_VERBS: [&str; 9] = ["to", "please", "you", "i", "we", "and", "then", "just", "could"];
 
-/// What is known when a search is made.
+/// The facts that a searching agent knows.
 pub(crate) struct Known<'a> {
-    /// What the user has said, the last first.
+    /// The user's messages, the last first.
     pub(crate) said: Vec<&'a str>,
-    /// How many of these belong to what is wanted now.
+    /// The number of these that belong to the present goal.
     pub(crate) of_goal: usize,
-    /// The system message.
+    /// The text of the system message.
     pub(crate) system: &'a str,
 }
 
-/// Makes keywords to search by for what no API does: the words of what is said that most wordings of the request share, sooner those that
-/// show an API of the domain. `wordings` are all in which the scenario asks for it, and in which the assistant declines.
+/// Makes keywords for a task without a tool: the words of a message that most wordings share, preferably ones
+/// that find the domain.
+/// `wordings` are all of the scenario's requests and refusals.
 pub(crate) fn make_vain_keywords<'w>(
     world: &BatchWorld,
     domain: DomainId,
@@ -66,7 +67,7 @@ pub(crate) fn make_vain_keywords<'w>(
     (!words.is_empty()).then(|| words.to_owned())
 }
 
-/// Keywords, and those of others that they lack.
+/// Joins keywords with those of others that they lack.
 fn add_words(keywords: &str, others: &str) -> String {
     let mut words: Vec<&str> = keywords.split_whitespace().collect();
     for word in others.split_whitespace() {
@@ -77,12 +78,12 @@ fn add_words(keywords: &str, others: &str) -> String {
     words.join(" ")
 }
 
-/// The words that wordings of one request have in common: by stem, the word and the count of the wordings that have it. Those
-/// that most have tell what is asked for: `open`, `savings`, `account`.
+/// The words that wordings of one request share: by stem, the word and the number of wordings that have it.
+/// The most frequent ones name the request: `open`, `savings`, `account`.
 struct SharedWords(Vec<(u64, String, usize)>);
 
 impl SharedWords {
-    /// Counts words. What stands in braces is filled in with values, which say nothing of the request.
+    /// Counts words. Text in braces holds values, which say nothing about the request.
     fn count<'w>(wordings: impl Iterator<Item = &'w str>) -> Self {
         let mut found: Vec<(u64, String, usize)> = Vec::new();
         for wording in wordings {
@@ -107,7 +108,7 @@ impl SharedWords {
         Self(found)
     }
 
-    /// The words of a text that many wordings have, in the order of the text; with what most wordings have where it is one word.
+    /// Returns the frequent words of a text, in its order. It adds the most frequent word to a single one.
     fn pick_said(&self, text: &str) -> String {
         let most = self.0.first().map_or(0, |(.., count)| *count);
         let count =
@@ -133,13 +134,13 @@ impl SharedWords {
         }
     }
 
-    /// The two words that most wordings have.
+    /// Returns the two most frequent words.
     fn join_most_shared(&self) -> String {
         self.0.iter().take(2).map(|(_, word, _)| word.as_str()).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// The words of a text that mean something, each once, with their stems.
+/// Returns the content words of a text, each once, with their stems.
 fn list_telling_words(text: &str) -> Vec<(u64, String)> {
     let mut found: Vec<(u64, String)> = Vec::new();
     for word in text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '\''))) {
@@ -150,7 +151,7 @@ fn list_telling_words(text: &str) -> Vec<(u64, String)> {
     found
 }
 
-/// Keywords to search by, in the order in which they are tried.
+/// Returns keywords in the order in which they are tried.
 pub(crate) fn attempts(
     world: &BatchWorld,
     api: ApiId,
@@ -160,7 +161,7 @@ pub(crate) fn attempts(
     let read = world.world_template.names();
     let domain = world.base.world().api(api).domain.index();
     let (own, uses, spread) = (&read.stems[api.index()], &read.uses[domain], &read.spread[domain]);
-    // What is said of many things (to find, to list) tells none of them apart.
+    // Words for many actions (to find, to list) distinguish no API.
     let telling = |stem: &u64| uses.get(stem).is_some_and(|uses| *uses <= MANY);
     let weigh = |stem: u64| match (own.contains(&stem), telling(&stem)) {
         (true, true) => OWN,
@@ -177,14 +178,14 @@ pub(crate) fn attempts(
     names.retain(|name| Prose::stems_of(name).iter().any(|stem| seen.contains(stem)));
     let key = rng.random();
     names.sort_by_cached_key(|name| rank(key, name));
-    // A word that nobody said is the stranger in a search the fewer APIs have it: `of` less than `find`, and that less than
-    // `budget` or `cheapest`.
+    // An unstated word costs more the fewer APIs have it: `of` less than `find`, and that less than `budget`
+    // or `cheapest`.
     let heard: HashSet<String> = known.said.iter().copied().chain([known.system]).flat_map(words).collect();
     let unsaid = |name: &String| -> f64 {
         let strange = words(name).filter(|word| !heard.contains(word));
         strange.map(|word| spread.get(&word).map_or(1.0, |uses| 1.0 / *uses as f64)).sum()
     };
-    // What is wanted now tells more than what was said before, or is said to every assistant.
+    // The present goal says more than earlier messages and the system message do.
     let now: HashSet<u64> = of_goal.iter().copied().flat_map(Prose::stems_of).collect();
     let stale = |name: &String| Prose::stems_of(name).iter().all(|stem| !now.contains(stem));
     let mut ranked: Vec<(bool, f64, String)> =
@@ -205,7 +206,8 @@ pub(crate) fn attempts(
     tries
 }
 
-/// Picks, of each message, the last first, the first words that name something of the domain, as they were said.
+/// Picks from each message, the last first, the first words that name something of the domain, as the user
+/// wrote them.
 fn pick_own_words(said: &[&str], is_known: impl Fn(u64) -> bool) -> Vec<String> {
     let pick = |text: &&str| {
         let plain =
@@ -219,11 +221,11 @@ fn pick_own_words(said: &[&str], is_known: impl Fn(u64) -> bool) -> Vec<String> 
     said.iter().filter_map(pick).collect()
 }
 
-/// Keywords that show an API, of words that the user has said; none where no search of such words does.
+/// Returns keywords of the user's words that find an API; none if no such search does.
 pub(crate) fn keywords(world: &BatchWorld, said: &[String], api: ApiId, system: &str) -> Option<String> {
     let said: Vec<&str> = said.iter().rev().map(String::as_str).collect();
     let known = Known { of_goal: said.len(), said, system };
-    // The choice follows from what was said alone.
+    // The choice follows from the messages alone.
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let shows = |words: &String| {
         tool_search(&world.base, SearchVersion::default(), words).iter().any(|hit| hit.api == api)
@@ -231,7 +233,7 @@ pub(crate) fn keywords(world: &BatchWorld, said: &[String], api: ApiId, system: 
     attempts(world, api, &known, &mut rng).into_iter().find(shows)
 }
 
-/// A name without words at its beginning that are not needed, as long as two that mean something are left.
+/// Drops needless words at the beginning of a name, as long as two content words remain.
 fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
     let words: Vec<&str> = name.split_whitespace().collect();
     let means = |words: &[&str]| words.iter().filter(|word| !Prose::stems_of(word).is_empty()).count();
@@ -240,7 +242,8 @@ fn without(name: &str, idle: impl Fn(&str) -> bool) -> String {
     if means(rest) < 2 { name.to_owned() } else { rest.join(" ") }
 }
 
-/// Lists what texts ask for in words that weigh something, the heaviest first; of two equals the one said first in the list.
+/// Lists the requests of texts with weighted words, the heaviest first; of equal weights, the first in the
+/// list.
 fn requests(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for text in texts {
@@ -253,7 +256,7 @@ fn requests(texts: &[&str], weigh: impl Fn(u64) -> usize) -> Vec<String> {
     found.into_iter().take(2).map(|(_, words)| words).collect()
 }
 
-/// The request whose verb stands at a place: verb, determiner and the nouns up to the next word of another kind.
+/// Returns the request whose verb stands at a position: verb, determiner and nouns up to the next other word.
 fn request(words: &[&str], at: usize, weigh: impl Fn(u64) -> usize) -> Option<(usize, String)> {
     let lower = |at: usize| words.get(at).map(|word| word.to_lowercase());
     let among = |at: usize, list: &[&str]| lower(at).is_some_and(|word| list.contains(&word.as_str()));
@@ -276,7 +279,7 @@ fn request(words: &[&str], at: usize, weigh: impl Fn(u64) -> usize) -> Option<(u
     whole.then(|| (weight, words[at..until].join(" ").to_lowercase()))
 }
 
-/// The stem of a plain word that means something.
+/// Returns the stem of a plain content word.
 fn content(word: &str) -> Option<u64> {
     let plain = word.chars().all(|c| c.is_alphabetic() || c == '-');
     let stems = Prose::stems_of(word);
@@ -288,7 +291,7 @@ mod tests {
     use super::{Prose, SharedWords, pick_own_words};
 
     #[test]
-    fn a_search_takes_the_words_that_were_said() {
+    fn a_search_uses_the_known_words_of_the_user() {
         let known = Prose::stems_of("move an appointment to another day");
         let check = |said: &[&str], expect: &[&str]| {
             assert_eq!(pick_own_words(said, |stem| known.contains(&stem)), expect, "{said:?}");
@@ -299,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_wordings_share_tells_what_is_asked_for() {
+    fn words_that_wordings_share_name_the_request() {
         let wordings = [
             "Can you open another savings account for me? It's for a sailing boat.",
             "open a new savings pot for {me.name} pls",

@@ -1,4 +1,4 @@
-//! The scenarios of a world that fit it, and which of them a conversation is made of.
+//! Holds the scenarios of a world that fit it, and draws those of a conversation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,66 +21,66 @@ use super::tags;
 use super::weights::{GOLDEN, ability_weight};
 use crate::draws::{WordingTurn, rank};
 
-/// The scenarios of a world that fit it, and how often each is played.
+/// The scenarios of a world that fit it, with their weights.
 #[derive(Clone, Debug, Default)]
 pub struct ScenarioSet {
     scenarios: Vec<Arc<Scenario>>,
-    /// How many of them people or models wrote; the others were written by rule, each with its weight.
+    /// The number of scenarios by people or models; the others were written by rule, each with its weight.
     authored: usize,
     weights: Vec<f64>,
-    /// The API that each of those by rule is about.
+    /// The API of each scenario by rule.
     abouts: Vec<ApiId>,
-    /// Why no scenario was written by rule for an API.
+    /// The reason why an API has no scenario by rule.
     unwritten: BTreeMap<ApiId, String>,
     /// The names of the domains.
     names: Vec<String>,
-    /// What operators tell their assistants, by domain.
+    /// The operators' descriptions of their assistants, by domain.
     personas: Vec<Vec<String>>,
-    /// What users say when a matter is settled, by domain.
+    /// The users' remarks after a finished goal, by domain.
     reactions: Vec<ReactionsDoc>,
-    /// Words for signing in, by domain.
+    /// The wordings for signing in, by domain.
     sign_ins: Vec<SignInDoc>,
-    /// For each ability, the scenarios that exercise it, those that show the same of what has a share side by side.
+    /// For each ability, the scenarios that exercise it, ordered by the tags with shares that they show.
     draws: [Vec<Draw>; 3],
-    /// What has a share.
+    /// The tags that have a share.
     shared: Vec<String>,
-    /// The shares of the conversations that are to make a detour.
+    /// The shares of conversations with each detour.
     detours: Vec<(Detour, f64)>,
 }
 
-/// A place among the scenarios of an ability, and the turn of its openings.
+/// A position among the scenarios of an ability, and the turn of its openings.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn {
     /// The domain whose scenarios are listed; all when not given.
     pub domain: Option<DomainId>,
-    /// The place in the list, in `0..1`.
+    /// The position in the list, in `0..1`.
     pub place: f64,
-    /// The scenario, by its position, if its turn has come.
+    /// The index of the scenario, if its turn has come.
     pub scenario: Option<usize>,
     /// The turn of the scenario's openings.
     pub opening: WordingTurn,
 }
 
-/// Scenarios among which a conversation looks for one that takes up what was stated, at most.
+/// The greatest number of scenarios among which a conversation looks for one that uses a stated fact.
 const MAX_ALTERNATIVES: usize = 8;
 
 /// The domains of the scenarios that one conversation joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joins {
-    /// Nothing is joined.
+    /// The conversation joins no other scenario.
     Nothing,
-    /// Another matter of the same domain.
+    /// Another goal of the same domain.
     OneDomain,
-    /// A matter of another domain.
+    /// A goal of another domain.
     Domains,
 }
 
-/// The condition on which the user of a conversation comes with a further matter.
+/// The condition for a further goal of the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Further {
-    /// It takes up a record, a name or an amount that the conversation stated; else the conversation ends.
+    /// It uses a record, a name or an amount that the conversation stated; else the conversation ends.
     Linked,
-    /// Records take its places.
+    /// Records fit its bindings.
     Any,
 }
 
@@ -90,18 +90,18 @@ struct Draw {
     /// Its weight beside others of its ability.
     weight: f64,
     scenario: usize,
-    /// What it shows of what has a share, one after the other.
+    /// True for each tag with a share that it shows, in order.
     shows: Vec<bool>,
 }
 
 impl ScenarioSet {
-    /// The scenarios of a document, and what is wrong with those that don't fit.
+    /// Returns the scenarios of a document, and the faults of those that do not fit.
     #[must_use]
     pub fn new(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
         Self::with(doc, world, check_words)
     }
 
-    /// As [`ScenarioSet::new`], where the words of all scenarios were checked.
+    /// Does the same as [`ScenarioSet::new`], where the wordings of all scenarios were checked.
     #[must_use]
     pub fn of_read(doc: &WorldDoc, world: &World) -> (Self, Vec<Finding>) {
         Self::with(doc, world, |_, _| Vec::new())
@@ -136,7 +136,7 @@ impl ScenarioSet {
         (scenario_set, findings)
     }
 
-    /// Adds scenarios that were written by rule. They are played for the abilities that no authored one exercises.
+    /// Adds scenarios that were written by rule. They serve the abilities that no authored one exercises.
     pub fn add_written(
         &mut self,
         written: impl Iterator<Item = (ScenarioDoc, DomainId, f64, ApiId)>,
@@ -152,14 +152,14 @@ impl ScenarioSet {
         }
     }
 
-    /// The APIs of a domain that scenarios written by rule are about.
+    /// Returns the APIs of a domain that have scenarios by rule.
     #[must_use]
     pub fn askable(&self, domain: DomainId) -> BTreeSet<ApiId> {
         let written = self.scenarios.iter().skip(self.authored).zip(&self.abouts);
         written.filter(|(scenario, _)| scenario.domain == domain).map(|(_, about)| *about).collect()
     }
 
-    /// The positions of the scenarios written by rule that are about an API and exercise an ability.
+    /// Returns the indices of the scenarios by rule about an API that exercise an ability.
     #[must_use]
     pub fn about(&self, api: ApiId, ability: Ability) -> Vec<usize> {
         let written = (self.authored..).zip(self.scenarios.iter().skip(self.authored)).zip(&self.abouts);
@@ -169,7 +169,7 @@ impl ScenarioSet {
         fitting.collect()
     }
 
-    /// Why no scenario was written by rule for an API.
+    /// Returns the reason why an API has no scenario by rule.
     #[must_use]
     pub fn unwritten(&self, api: ApiId) -> Option<&str> {
         self.unwritten.get(&api).map(String::as_str)
@@ -181,21 +181,21 @@ impl ScenarioSet {
         self.authored().iter().any(|scenario| exercises(scenario, ability))
     }
 
-    /// Those that people or models wrote.
+    /// Returns the scenarios by people or models.
     fn authored(&self) -> &[Arc<Scenario>] {
         self.scenarios.get(..self.authored).unwrap_or_default()
     }
 
-    /// Those that were written in the same way as one of them: by people, or by rule.
+    /// Returns the scenarios of the same origin as one of them: by people, or by rule.
     fn alike(&self, first: &Scenario) -> &[Arc<Scenario>] {
         let is_authored = self.authored().iter().any(|scenario| std::ptr::eq(&**scenario, first));
         let written = self.scenarios.get(self.authored..).unwrap_or_default();
         if is_authored { self.authored() } else { written }
     }
 
-    /// Scenarios of the same user that may come after a first one, of its domain or of one other: a few of those there are. Where
-    /// each request is to need one API alone, so do these. The domain is drawn before the scenarios, so that those of one domain keep
-    /// no other from its draws.
+    /// Returns a few scenarios of the same user that may follow a first one, of its domain or of one other.
+    /// If each request must need one API alone, these do, too. The domain is drawn first, so that large
+    /// domains are not preferred.
     pub fn other_matters(
         &self,
         first: &Scenario,
@@ -203,12 +203,13 @@ impl ScenarioSet {
         rng: &mut ChaCha8Rng,
     ) -> Vec<&Scenario> {
         let several = joins == Joins::Domains;
-        // An API of another domain may do what the scenario says that none does; and nobody works for several services.
+        // Another domain may have the tool that the scenario says is missing, and staff works for one service
+        // only.
         let stays = |scenario: &Scenario| {
             scenario.doc.speaker == Speaker::Staff
                 || scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
         };
-        // A rule of the house may forbid what another scenario does.
+        // A policy rule may forbid the action of another scenario.
         if joins == Joins::Nothing || (several && stays(first)) || first.doc.policy {
             return Vec::new();
         }
@@ -219,7 +220,7 @@ impl ScenarioSet {
                 && (ability != Ability::RetrieveCall || exercises(next, ability))
                 && !(several && stays(next))
                 && next.doc.speaker == first.doc.speaker
-                // Two people of a service whose names are no users' cannot be told to be one.
+                // Two people of one service with different names cannot be one user.
                 && (several || next.doc.caller.is_none() || first.doc.caller.is_none())
                 && (next.doc.name != first.doc.name || next.domain != first.domain)
                 && !self.repeats(first, next)
@@ -238,8 +239,8 @@ impl ScenarioSet {
         chosen
     }
 
-    /// Returns true if one of two scenarios that were written by rule ends with a call that the other makes, too: nobody asks for the
-    /// same twice in a row.
+    /// Returns true if one of two scenarios by rule ends with a call that the other makes, too: users do not
+    /// repeat a request.
     pub(crate) fn repeats(&self, first: &Scenario, next: &Scenario) -> bool {
         let calls = |scenario: &Scenario| -> Vec<String> {
             scenario.doc.calls().filter_map(|call| call.call.clone()).collect()
@@ -252,42 +253,42 @@ impl ScenarioSet {
                 || of_first.last().is_some_and(|last| of_next.contains(last)))
     }
 
-    /// Draws what a conversation is to meet on its way; mostly nothing.
+    /// Draws the detour of a conversation; mostly none.
     pub fn draw_detour(&self, rng: &mut ChaCha8Rng) -> Option<Detour> {
         detour::draw(&self.detours, rng)
     }
 
-    /// Returns true if a share of a detour was asked for: conversations that drew it are to make it.
+    /// Returns true if a share of a detour was requested: conversations that drew it must make it.
     #[must_use]
     pub fn is_asked(&self, detour: Detour) -> bool {
         self.shared.iter().any(|label| label == detour.label())
     }
 
-    /// All of them.
+    /// Returns all scenarios, authored ones first.
     #[must_use]
     pub fn scenarios(&self) -> &[Arc<Scenario>] {
         &self.scenarios
     }
 
-    /// Returns what operators of a domain tell their assistants of who they are.
+    /// Returns the operators' descriptions of a domain's assistants.
     #[must_use]
     pub fn personas(&self, domain: DomainId) -> &[String] {
         self.personas.get(domain.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns what users of a domain say when a matter is settled.
+    /// Returns the users' remarks of a domain after a finished goal.
     pub(crate) fn reactions(&self, domain: DomainId) -> &ReactionsDoc {
         static NONE: ReactionsDoc = ReactionsDoc { done: Vec::new(), refused: Vec::new() };
         self.reactions.get(domain.index()).unwrap_or(&NONE)
     }
 
-    /// Words for signing in to a domain.
+    /// Returns the wordings for signing in to a domain.
     pub(crate) fn sign_in(&self, domain: DomainId) -> &SignInDoc {
         static NONE: SignInDoc = SignInDoc { ask: Vec::new(), tell: Vec::new() };
         self.sign_ins.get(domain.index()).unwrap_or(&NONE)
     }
 
-    /// Returns the scenario at a place; none where no scenario exercises the ability.
+    /// Returns the scenario at a position; none if no scenario exercises the ability.
     #[must_use]
     pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<&Arc<Scenario>> {
         let drawn_scenario = || {
@@ -297,8 +298,9 @@ impl ScenarioSet {
         self.scenarios.get(drawn.scenario.or_else(drawn_scenario)?)
     }
 
-    /// Takes the turn of a number in the list of scenarios for an ability and a domain: the list is gone through in rounds, each in an
-    /// order of its own, in which each scenario comes as often as it weighs. Where all weigh the same, it comes once.
+    /// Takes the turn of a number in the list of scenarios for an ability and a domain.
+    /// Rounds go through the list, each in its own order. A scenario comes as often as it weighs; with equal
+    /// weights, once.
     pub fn take_turn(
         &self,
         ability: Ability,
@@ -311,7 +313,7 @@ impl ScenarioSet {
         let (round, at) = (number / count, (number % count) as usize);
         let mut turns: Vec<u64> = (0..count).collect();
         turns.shuffle(&mut order(round));
-        // The offset keeps places off the borders between scenarios.
+        // The offset keeps positions off the borders between scenarios.
         let offset = ((round as f64 + 0.5) * GOLDEN).fract();
         let place = |turn: u64| (turn as f64 + offset) / count as f64;
         let turn = turns.get(at).copied().unwrap_or_default();
@@ -326,7 +328,7 @@ impl ScenarioSet {
         Drawn { place: place(turn), opening: WordingTurn { number, ..drawn.opening }, ..drawn }
     }
 
-    /// The scenarios that may be drawn for an ability: those of the domain, where it has any.
+    /// Returns the scenarios that may be drawn for an ability: those of the domain, if it has any.
     fn draws_of(&self, ability: Ability, domain: Option<DomainId>) -> impl Iterator<Item = &Draw> {
         let draws = &self.draws[ability as usize];
         let of_domain =
@@ -335,8 +337,9 @@ impl ScenarioSet {
         draws.iter().filter(move |draw| !any || of_domain(draw))
     }
 
-    /// The place of another scenario that shows the same of what has a share as the one that was drawn: a conversation that is
-    /// harder to make is not made less often. `to` is the place among them, in `0..1`.
+    /// Returns the position of another scenario with the same shared tags as the drawn one, so that hard
+    /// conversations keep their share.
+    /// `to` is the position among them, in `0..1`.
     #[must_use]
     pub fn another(&self, ability: Ability, drawn: Drawn, to: f64) -> f64 {
         let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
@@ -359,15 +362,15 @@ impl ScenarioSet {
         to
     }
 
-    /// What a scenario is drawn for: what it can show of what has a share.
+    /// Returns the tags with shares that a scenario can show.
     pub fn drawn_for<'r>(&'r self, scenario: &'r Scenario) -> impl Iterator<Item = &'r str> {
         let told = tags::told_by(&scenario.doc);
         self.shared.iter().map(String::as_str).filter(move |label| told.contains(label))
     }
 
-    /// Plays scenarios as often as it takes for the given shares of all conversations to show what they are to show, while each
-    /// of the abilities keeps its share: iterative proportional fitting over labels and abilities. What no scenario shows, or
-    /// all, stays as it is.
+    /// Weighs scenarios so that conversations show the requested shares, and each ability keeps its own.
+    /// The method is iterative proportional fitting over tags and abilities. A tag that no scenario shows, or
+    /// all do, is ignored.
     pub fn weigh(&mut self, shares: &Shares, abilities: &[Ability]) {
         const ROUNDS: usize = 60;
         self.shared = shares.keys().cloned().collect();
@@ -425,8 +428,8 @@ impl Weighed {
     }
 }
 
-/// Whether a scenario exercises an ability: retrieving one API needs a scenario that calls one, planning one that calls
-/// several.
+/// Returns true if a scenario exercises an ability: retrieving one API needs a scenario that calls one,
+/// planning one with several.
 fn exercises(scenario: &Scenario, ability: Ability) -> bool {
     let mut apis: Vec<&str> = scenario.doc.calls().filter_map(|call| call.call.as_deref()).collect();
     apis.sort_unstable();
@@ -438,7 +441,7 @@ fn exercises(scenario: &Scenario, ability: Ability) -> bool {
     }
 }
 
-/// The position of the draw at a place, in `0..1`, of the draws side by side.
+/// Returns the index of the draw at a position in `0..1`, with the draws side by side.
 fn position_at(draws: &[&Draw], place: f64) -> usize {
     let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
     let mut until = 0.0;

@@ -1,6 +1,6 @@
-//! Shares of the conversations that are to show something.
+//! Defines shares of conversations, by tag.
 
 use std::collections::BTreeMap;
 
-/// Shares of the conversations that are to show something, by its label.
+/// The share of conversations that must show a tag, by its label; each in `0..=1`.
 pub type Shares = BTreeMap<String, f64>;

@@ -1,4 +1,4 @@
-//! Signing in within scenarios: scenarios that depend on how it is done, and the words for it.
+//! Finds scenarios that depend on signing in, and holds the wordings for it.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, SignInDoc};
 use diorama_seeds::model::{BehaviourKind, DomainId, World};
@@ -12,7 +12,7 @@ pub(crate) fn is_sign_in(world: &World, step: &ScenarioStepDoc) -> bool {
     api.is_some_and(|api| matches!(world.api(api).behaviour.kind, BehaviourKind::SignIn { .. }))
 }
 
-/// Returns true if a step only signs the user in: it calls the API, or asks for what signs them in.
+/// Returns true if a step only signs the user in: it calls the API, or asks for the secret.
 pub(crate) fn only_signs_in(world: &World, scenario: &Scenario, step: &ScenarioStepDoc) -> bool {
     match &step.ask {
         Some(about) => asks_for_secret(world, scenario.domain, &scenario.doc, about),
@@ -20,8 +20,9 @@ pub(crate) fn only_signs_in(world: &World, scenario: &Scenario, step: &ScenarioS
     }
 }
 
-/// Returns true if nothing depends on how the user of a scenario signs in: no sign-in fails or has other calls beside it, nobody
-/// gives a secret unasked or together with something else, and nobody signs out.
+/// Returns true if a scenario does not depend on how its user signs in.
+/// No sign-in fails or has other calls beside it. The user gives no secret unasked or with something else,
+/// and never signs out.
 pub(crate) fn may_be_signed_in(world: &World, scenario: &Scenario) -> bool {
     let Some(secret) = secret_place(world, scenario.domain) else { return true };
     let doc = &scenario.doc;
@@ -48,13 +49,13 @@ fn asks_for_secret(world: &World, domain: DomainId, doc: &ScenarioDoc, about: &s
     secret_place(world, domain).is_some_and(|secret| wordings.iter().any(|wording| wording.contains(&secret)))
 }
 
-/// The beginning of the place that stands for the user's secret in words, where users of the domain sign in.
+/// Returns the beginning of the binding for the user's secret in wordings, if users of the domain sign in.
 fn secret_place(world: &World, domain: DomainId) -> Option<String> {
     let auth = world.domains[domain.index()].auth.as_ref()?;
     Some(format!("{{me.{}", world.resource(auth.user).field(auth.secret).name))
 }
 
-/// Words for signing in to a domain: the domain's own, else plain ones.
+/// Returns the wordings for signing in to a domain: the domain's own, else plain ones.
 pub(crate) fn words(doc: &SignInDoc, world: &World, domain: DomainId) -> SignInDoc {
     let Some(auth) = world.domains.get(domain.index()).and_then(|domain| domain.auth.as_ref()) else {
         return doc.clone();

@@ -1,4 +1,4 @@
-//! The calls and questions that sign the user of a scenario in.
+//! Plays the calls and questions that sign the user of a scenario in.
 
 use diorama_proof::candidate::{CandidateCall, Turn};
 use diorama_seeds::doc::ScenarioStepDoc;
@@ -9,8 +9,8 @@ use super::player::{Player, Told};
 use super::unplayed::Unplayed;
 
 impl Player<'_, '_> {
-    /// Signs the user in where a step's calls need it and nobody has: the assistant asks for what signs them in, is told, and
-    /// calls the domain's sign-in.
+    /// Signs the user in, if a step's calls need it: the assistant asks for the credentials, and calls the
+    /// domain's sign-in.
     pub(crate) fn sign_in(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let model = self.world.base.world();
         let calls = std::iter::once(step).chain(&step.together);

@@ -1,77 +1,78 @@
-//! What operators, assistants and users say whatever the domain: the catalog's words, read once.
+//! Loads the catalog's wordings of operators, assistants and users for all domains.
 
 use std::sync::LazyLock;
 
 use diorama_seeds::world::read_words;
 use serde::Deserialize;
 
-/// The words. A name in braces stands for a value.
+/// All wordings. A name in braces stands for a value.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Speech {
-    /// Operators, of an assistant for any service.
+    /// The operator's sentences for an assistant of any service.
     pub assistants: Vec<String>,
-    /// Operators, of how tools are found.
+    /// The operator's sentences about finding tools.
     pub tools_are_found: Vec<String>,
-    /// Operators, before the rules of a policy.
+    /// The operator's sentences before the rules of a policy.
     pub policy: Vec<String>,
-    /// Operators, of a policy that stands in articles. `{tool}` searches them.
+    /// The operator's sentences about a policy in articles. `{tool}` searches them.
     pub policy_articles: Vec<String>,
     /// Beginnings of articles that were replaced on a `{date}` by one with the `{title}`.
     pub replaced_articles: Vec<String>,
-    /// Articles that tell no rule: title and text. `{acts}` are what rules govern.
+    /// Articles without a rule: title and text. `{acts}` are the governed actions.
     pub general_articles: Vec<Vec<String>>,
-    /// Operators, of an assistant for all services of a world.
+    /// The operator's sentence for an assistant of all services of a world.
     pub services: String,
-    /// Operators, of other services whose tools the assistant of one service has.
+    /// The operator's sentences about tools of other services.
     pub other_services: Vec<String>,
-    /// Operators, of an assistant for a service with a name of its own.
+    /// The operator's sentences for an assistant of a service with a proper name.
     pub named_service: Vec<String>,
-    /// Operators, of an assistant for a kind of service.
+    /// The operator's sentences for an assistant of a kind of service.
     pub service: Vec<String>,
-    /// Operators, of the time.
+    /// The operator's sentences about the time.
     pub clock: Vec<String>,
-    /// Assistants, before a longer job.
+    /// The assistant's announcements of a longer job.
     pub announcements: Vec<String>,
-    /// Assistants, who read back what a call takes away.
+    /// The assistant's messages that read back the records that a call ends.
     pub read_backs: Vec<String>,
-    /// Assistants, who have a call confirmed that is not taken back.
+    /// The assistant's questions before a final call.
     pub last_chances: Vec<String>,
-    /// Assistants, who tell a price before it is charged.
+    /// The assistant's messages with a price before it is charged.
     pub prices: Vec<String>,
-    /// Assistants, who ask for the yes that a rule of a policy asks for.
+    /// The assistant's questions for the consent that a rule of a policy requires.
     pub confirmations: Vec<String>,
-    /// Users, who say yes to that.
+    /// The user's answers that give this consent.
     pub consents: Vec<String>,
-    /// Signing in.
+    /// The wordings for signing in.
     pub sign_in: SignInWords,
-    /// Users, before an opening.
+    /// The user's greetings before an opening.
     pub greetings: Vec<String>,
     /// Greetings in the morning, in the afternoon and in the evening.
     pub of_day: [String; 3],
     /// Beginnings of openings that greet, in lower case.
     pub greets: Vec<String>,
-    /// Users, after an opening: careful ones, hasty ones after a full stop, and hasty ones after none.
+    /// The user's thanks after an opening: careful ones, hasty ones after a full stop, and hasty ones after
+    /// none.
     pub thanks: [Vec<String>; 3],
-    /// The voices that a model rewords lines in.
+    /// The voices in which a model rewords lines.
     pub voices: Vec<String>,
 }
 
-/// The words of signing in.
+/// The wordings of signing in.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SignInWords {
-    /// Assistants, who need what signs a user in.
+    /// The assistant's questions for credentials.
     pub ask: Vec<String>,
-    /// Users, who tell it.
+    /// The user's answers with credentials.
     pub tell: Vec<String>,
 }
 
-/// The catalog's words.
+/// The catalog's wordings.
 pub static SPEECH: LazyLock<Speech> =
     LazyLock::new(|| read_words(diorama_catalog::SPEECH).unwrap_or_default());
 
-/// Fills values into words, by name.
+/// Fills values into a wording, by name.
 #[must_use]
 pub fn fill(words: &str, values: &[(&str, &str)]) -> String {
     let mut filled = String::with_capacity(words.len());
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_catalog_has_words_for_everything_that_is_said_anywhere() {
+    fn each_list_of_general_speech_has_enough_wordings() {
         let speech = read_words::<Speech>(diorama_catalog::SPEECH).unwrap();
         let lists = [
             &speech.assistants,

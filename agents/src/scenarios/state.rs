@@ -1,4 +1,4 @@
-//! The state of a conversation on its way, as data.
+//! Defines the state of a conversation in progress.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,85 +11,85 @@ use super::hand::Hand;
 use super::push::Push;
 use crate::draws::WordingTurn;
 
-/// What stays the same through a conversation.
+/// The settings that stay the same through a conversation.
 #[derive(Clone, Debug)]
 pub(crate) struct Manner {
-    /// How the user writes.
+    /// The user's way of writing.
     pub(crate) hand: Hand,
     pub(crate) system: String,
-    /// True where tools are found by searching.
+    /// True if the assistant finds tools by searching.
     pub(crate) retrieves: bool,
-    /// True where the operator has signed the user in: then standing tokens take the place of sign-ins.
+    /// True if the operator has signed the user in: standing tokens then replace sign-ins.
     pub(crate) is_signed_in: bool,
-    /// True where the policy is to forbid governed calls, of plots with both ends.
+    /// True if the policy must forbid governed calls, in plots with both ends.
     pub(crate) forbids: bool,
-    /// What the user says to have the policy bent, until it is said.
+    /// The user's push, until it is said.
     pub(crate) push: Option<Push>,
-    /// True where the user asks for no needless questions.
+    /// True if the user wants no needless questions.
     pub(crate) is_impatient: bool,
-    /// True where articles that were replaced are to lead to the other verdict.
+    /// True if replaced articles must lead to the opposite verdict.
     pub(crate) misleads: bool,
 }
 
-/// What was said so far.
+/// The messages so far.
 #[derive(Default)]
 pub(crate) struct Talk {
     /// The user's messages.
     pub(crate) said: Vec<String>,
     /// The assistant's messages.
     pub(crate) answered: Vec<String>,
-    /// Position in `said` of the first message of the present goal.
+    /// Index in `said` of the first message of the present goal.
     pub(crate) goal_from: usize,
     /// The turn of the first scenario's wordings.
     pub(crate) turn: Option<WordingTurn>,
-    /// What is assured in the present goal.
+    /// The assurances of the present goal.
     pub(crate) assurance: Assurance,
-    /// True where the assistant has had a call confirmed by rule.
+    /// True if the assistant has had a call confirmed by rule.
     pub(crate) has_asked: bool,
-    /// True where the assistant has searched the articles of a policy.
+    /// True if the assistant has searched the articles of a policy.
     pub(crate) searches_policy: bool,
-    /// True where the assistant has made a call that a rule in the text of its tool refuses.
+    /// True if the assistant has made a call that a rule in the text of its tool refuses.
     pub(crate) tries_told_rule: bool,
-    /// Tags of the pushes that were made.
+    /// The tags of the pushes so far.
     pub(crate) pushes: Vec<&'static str>,
 }
 
-/// What was called so far.
+/// The calls so far.
 #[derive(Default)]
 pub(crate) struct Calls {
     /// The calls, with their replies.
     pub(crate) made: Vec<Arc<LogEntry>>,
-    /// The calls behind a name.
+    /// The indices of the calls behind a name.
     pub(crate) named: BTreeMap<String, Vec<usize>>,
 }
 
-/// What was searched for so far.
+/// The searches so far.
 #[derive(Default)]
 pub(crate) struct Searches {
     /// The APIs that may be called.
     pub(crate) shown: BTreeSet<ApiId>,
-    /// The keywords.
+    /// The keywords that were searched.
     pub(crate) made: BTreeSet<String>,
-    /// Searches that did not show what was looked for.
+    /// The number of searches that did not show the wanted tool.
     pub(crate) missed: usize,
 }
 
-/// Who the user is to the services.
+/// The user's identity in the services.
 #[derive(Default)]
 pub(crate) struct User {
-    /// The users of the domains so far: the places of the callers.
+    /// The users of the domains so far: the bindings of the callers.
     pub(crate) callers: Vec<BoundValue>,
-    /// True where the user was signed in before the present scenario began: its sign-in is left out.
+    /// True if the user was signed in before the present scenario began: its sign-in is left out.
     pub(crate) skips_sign_in: bool,
-    /// The domains of which a standing token was used, with the token.
+    /// The domains for which a standing token was used, with the token.
     pub(crate) standing: Vec<(DomainId, String)>,
 }
 
 /// The assurances of a goal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Assurance {
-    /// True where the first call is to be announced.
+    /// True if the first call must be announced.
     pub(crate) announces: bool,
-    /// True once the user has said yes to something of the goal.
+    /// True once the user has consented to something in the goal.
     pub(crate) has_consent: bool,
 }

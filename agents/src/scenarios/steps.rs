@@ -1,11 +1,12 @@
-//! Calls of one API that stand side by side in one message: none needs the reply of another.
+//! Joins calls of one API into one message, where none needs the reply of another.
 
 use std::borrow::Cow;
 
 use diorama_seeds::doc::ScenarioStepDoc;
 use serde_json::Value as Json;
 
-/// The steps of a goal, those joined that call the same API with the same parameters and need no reply to the calls before.
+/// Returns the steps of a goal, joined where they call one API with the same parameters and need no earlier
+/// reply.
 pub(crate) fn join_steps(steps: &[ScenarioStepDoc]) -> Vec<Cow<'_, ScenarioStepDoc>> {
     let mut joined = Vec::new();
     let mut rest = steps;

@@ -1,7 +1,8 @@
-//! System messages: what an operator tells an assistant before anybody speaks.
+//! Writes system messages: the operator's instructions before the conversation.
 //!
-//! Owns how they are put together: who the assistant is, the rules of the house, the date, the time and the zone, and how
-//! tools are found. Rules come from scenarios, personas from their domains; nothing here knows what is asked.
+//! Owns their composition: the assistant's identity, the policy, the date, the time and the zone, and the way
+//! to find tools. Rules come from scenarios, and personas from their domains. This module does not know the
+//! requests.
 
 use diorama_seeds::english;
 use diorama_seeds::model::{DomainId, World};
@@ -14,8 +15,9 @@ use super::render;
 use super::speech::{SPEECH, fill};
 use crate::draws::choose;
 
-/// The system message of a conversation. `domains` are those of its tools, the domain of its first matter before others, and `personas` are
-/// what operators of that one tell.
+/// Returns the system message of a conversation. `domains` are those of its tools, with the domain of its
+/// first goal first.
+/// `personas` are the operators' descriptions of that domain's assistants.
 #[must_use]
 pub fn message(
     (world, clock): (&World, Instant),
@@ -50,12 +52,12 @@ pub fn message(
         parts.extend(choose(&SPEECH.tools_are_found, rng).cloned());
     }
     let between = if rng.random_bool(0.2) { "\n" } else { " " };
-    // A policy is a list.
+    // A policy is a list, so it stands apart.
     let between = if rules.is_empty() { between } else { "\n\n" };
     parts.into_iter().map(end_sentence).collect::<Vec<_>>().join(between)
 }
 
-/// A part of a message, with a stop at its end.
+/// Adds a stop to a part of a message without one.
 fn end_sentence(mut part: String) -> String {
     if !part.ends_with(['.', '!', '?', ':']) {
         part.push('.');
@@ -63,7 +65,7 @@ fn end_sentence(mut part: String) -> String {
     part
 }
 
-/// Says which other services the tools are of; empty where they are of none.
+/// Names the other services of the tools; empty without any.
 fn name_others(world: &World, domains: &[DomainId], rng: &mut ChaCha8Rng) -> String {
     let names: Vec<String> =
         domains.iter().map(|domain| name_of(&world.domains[domain.index()].title)).collect();
@@ -73,7 +75,8 @@ fn name_others(world: &World, domains: &[DomainId], rng: &mut ChaCha8Rng) -> Str
     }
 }
 
-/// The system message with what callers are told at the start, and with the tokens of a user whom the operator has signed in, by domain.
+/// Adds the given values of callers to the system message, and the tokens of a user whom the operator has
+/// signed in, by domain.
 #[must_use]
 pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)]) -> String {
     let mut system = system;
@@ -101,7 +104,7 @@ pub fn with_tokens(world: &World, system: String, tokens: &[(DomainId, String)])
     system
 }
 
-/// Services, by title and description.
+/// Lists services by title and description.
 fn services(world: &World, domains: &[DomainId]) -> String {
     let services = domains.iter().map(|domain| &world.domains[domain.index()]).map(|domain| {
         let description = shorten(&domain.description);
@@ -115,7 +118,7 @@ fn services(world: &World, domains: &[DomainId]) -> String {
     fill(&SPEECH.services, &[("services", &services.collect::<Vec<_>>().join("; "))])
 }
 
-/// Describes the one service that the conversation is about.
+/// Describes the one service of the conversation.
 fn describe_service(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> String {
     let title = &*world.domains[domain.index()].title;
     let name = name_of(title);
@@ -127,14 +130,14 @@ fn describe_service(world: &World, domain: DomainId, rng: &mut ChaCha8Rng) -> St
     fill(words, &[("a", a), ("name", &name), ("service", service)])
 }
 
-/// The name of a service inside a sentence: `dental clinic`. A name of its own keeps its capitals: `MySQLManagementClient`,
-/// `Gist API`.
+/// Returns the name of a service inside a sentence: `dental clinic`.
+/// A proper name keeps its capitals: `MySQLManagementClient`, `Gist API`.
 fn name_of(title: &str) -> String {
     let is_own = |word: &str| word.chars().skip(1).any(char::is_uppercase);
     if title.split(' ').any(is_own) { title.to_owned() } else { title.to_lowercase() }
 }
 
-/// Takes the markup out of a description. Of a long one it keeps the first sentence, or its first words.
+/// Removes the markup from a description. A long one is cut to its first sentence, or its first words.
 fn shorten(description: &str) -> String {
     const MAX_CHARS: usize = 160;
     let mut text = String::new();
@@ -158,7 +161,7 @@ fn shorten(description: &str) -> String {
     short.rsplit_once(' ').map_or(short.clone(), |(words, _)| format!("{words} ..."))
 }
 
-/// The date, the time and the zone.
+/// Returns the date, the time and the zone.
 fn moment(world: &World, clock: Instant, rng: &mut ChaCha8Rng) -> String {
     let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
     let (weekday, zone) = (render::weekday(date), world.zone.name());
@@ -178,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_operator_names_the_services_whose_tools_there_are_in_whole_sentences() {
+    fn a_system_message_has_whole_sentences_and_names_each_service() {
         let names = ["hotel_rooms", "job_board"];
         let docs: Vec<_> = names.iter().map(|name| crate::catalog::world(name).unwrap().unwrap()).collect();
         let doc = diorama_seeds::compose::compose("both", &docs).unwrap();

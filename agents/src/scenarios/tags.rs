@@ -1,17 +1,17 @@
-//! The tags of a conversation: the values of the column `tags`.
+//! Defines the tags of a conversation: the values of the column `tags`.
 
 use diorama_seeds::doc::{ScenarioDoc, ScenarioStepDoc, Tag};
 
 use super::detour::Detour;
 
-/// Labels of how a scenario's calls are made: who solves the task in another way need not have them.
+/// Tags of how a scenario's calls are made: another solution of the task need not have them.
 pub const OF_THE_WAY: [&str; 2] = [SAYS_BEFORE_CALLING, MISSED_SEARCH];
 pub(crate) const SAYS_BEFORE_CALLING: &str = "says_before_calling";
 pub(crate) const MISSED_SEARCH: &str = "missed_search";
 pub(crate) const IMPATIENT: &str = "impatient";
 pub(crate) const SEARCHES_POLICY: &str = "search_policy";
 
-/// The labels that a share can be set for.
+/// The tags that can have a share.
 pub const LABELS: [&str; 20] = [
     "withheld",
     "parallel_calls",
@@ -35,7 +35,7 @@ pub const LABELS: [&str; 20] = [
     Detour::Revised.label(),
 ];
 
-/// Labels by what a scenario's form tells, and its author: known before it is played.
+/// Returns the tags that a scenario's form and its author give, before it is played.
 #[must_use]
 pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
     let steps = || doc.goals.iter().flat_map(|goal| &goal.does);
@@ -66,7 +66,7 @@ pub fn told_by(doc: &ScenarioDoc) -> Vec<&'static str> {
 mod tests {
     use super::{LABELS, OF_THE_WAY};
 
-    /// Labels of what was played, for which no share can be set.
+    /// Tags of played conversations, which can have no share.
     const PLAYED: [&str; 9] = [
         "joined",
         "list_argument",

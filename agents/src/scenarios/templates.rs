@@ -1,4 +1,4 @@
-//! The template language of words: what parses, and what is wrong with what does not.
+//! Parses the template language of wordings, and reports the faults of invalid ones.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use super::filters;
 /// The environment of all wordings.
 pub(crate) static TEMPLATES: LazyLock<Environment<'static>> = LazyLock::new(filters::environment);
 
-/// Finds what is wrong with a wording as a template; nothing where it is one.
+/// Returns the fault of a wording as a template; none if it is valid.
 pub(crate) fn find_template_fault(wording: &str) -> Option<String> {
     if wording.contains("[*]") {
         let example = "{found.books|map(attribute='title')|list}";
@@ -21,7 +21,7 @@ pub(crate) fn find_template_fault(wording: &str) -> Option<String> {
     Some(error.detail().unwrap_or("syntax error").to_owned())
 }
 
-/// Finds what is wrong with an argument as an expression; nothing where it is one.
+/// Returns the fault of an argument as an expression; none if it is valid.
 pub(crate) fn find_expression_fault(expression: &str) -> Option<String> {
     let error = TEMPLATES.compile_expression(expression).err()?;
     Some(error.detail().unwrap_or("syntax error").to_owned())

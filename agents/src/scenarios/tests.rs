@@ -1,3 +1,5 @@
+//! Checks scenarios that are played in small worlds and in worlds of the catalog.
+
 mod articles;
 mod assurance;
 mod catalog;
@@ -47,7 +49,7 @@ fn scenario<'a>(world: &'a BatchWorld, name: &str) -> &'a Scenario {
     world.world_template.scenario_set.scenarios().iter().find(|scenario| scenario.doc.name == name).unwrap()
 }
 
-/// Worlds of three domains of the catalog.
+/// Returns a recipe for worlds of three domains of the catalog.
 fn catalog_recipe() -> Recipe {
     Recipe::new(Ingredients {
         seed: 5,
@@ -90,7 +92,7 @@ fn played(world: &BatchWorld, name: &str, seed: u64) -> Candidate {
 }
 
 #[test]
-fn every_scenario_becomes_a_row_and_plays_the_same_again() {
+fn every_scenario_becomes_a_row_and_replays_identically() {
     let world = harbour(1);
     for scenario in world.world_template.scenario_set.scenarios() {
         let name = &scenario.doc.name;
@@ -103,7 +105,7 @@ fn every_scenario_becomes_a_row_and_plays_the_same_again() {
 }
 
 #[test]
-fn places_hold_what_their_conditions_say() {
+fn an_answer_names_each_record_that_fits_the_limit() {
     let world = harbour(2);
     let model = world.base.world();
     let berth = model.resource_named("berth").unwrap();
@@ -130,12 +132,12 @@ fn places_hold_what_their_conditions_say() {
 }
 
 #[test]
-fn what_calls_take_away_is_read_back_and_taken_in_one_message() {
+fn deletions_wait_for_one_consent_and_share_one_message() {
     let candidate = played(&harbour(3), "leave_all", 5);
     let [_, asks, consents, ends, _] = candidate.goals[0].turns.as_slice() else { panic!("{candidate:#?}") };
     let question = asks.say.as_deref().unwrap();
     assert!(ends.calls.len() >= 2 && ends.calls.iter().all(|call| call.api == "EndStay"));
-    // Nothing visible names a stay, but for its number.
+    // Only its number names a stay.
     assert!(SPEECH.last_chances.iter().any(|words| words == question), "{question}");
     assert!(SPEECH.consents.contains(consents.user.as_ref().unwrap()));
 }
@@ -163,7 +165,7 @@ scenarios:
 }
 
 #[test]
-fn outages_meet_reads_and_tokens_that_were_used() {
+fn outages_hit_only_reads_and_tokens_that_were_already_used() {
     for doc in crate::catalog::worlds().unwrap() {
         let world = world::compile(&doc).unwrap();
         for scenario in &doc.scenarios {
@@ -181,7 +183,7 @@ fn outages_meet_reads_and_tokens_that_were_used() {
 }
 
 #[test]
-fn a_further_matter_takes_up_what_was_stated() {
+fn some_further_matters_are_linked_to_the_first() {
     let recipe = catalog_recipe();
     let mut counts = [0, 0];
     for subject in &recipe.train[..6] {
@@ -204,7 +206,7 @@ fn a_further_matter_takes_up_what_was_stated() {
 }
 
 #[test]
-fn what_is_asked_for_is_told_then_and_known_by_its_name() {
+fn a_withheld_value_is_told_later_and_stored_by_its_parameter() {
     let candidate = played(&harbour(4), "book_after_look", 2);
     let goal = &candidate.goals[1];
     let told = goal.turns.iter().find_map(|turn| turn.user.clone()).unwrap();
@@ -212,7 +214,7 @@ fn what_is_asked_for_is_told_then_and_known_by_its_name() {
 }
 
 #[test]
-fn what_is_wrong_is_found_with_its_place() {
+fn findings_name_the_path_of_the_error() {
     let doc = |scenarios: &str| {
         let doc = document(scenarios);
         let world = world::compile(&doc).unwrap();
@@ -250,7 +252,7 @@ fn what_is_wrong_is_found_with_its_place() {
 }
 
 #[test]
-fn shares_are_met_where_they_can_be() {
+fn scenarios_are_drawn_at_the_requested_share() {
     let doc = document(SCENARIOS);
     let world = world::compile(&doc).unwrap();
     let (mut scenario_set, _) = ScenarioSet::new(&doc, &world);
@@ -285,7 +287,7 @@ fn each_scenario_comes_once_in_each_round_of_turns() {
 }
 
 #[test]
-fn nothing_in_words_runs_on_or_panics() {
+fn hostile_wordings_neither_hang_nor_panic() {
     let world = harbour(1);
     for wording in [
         "{% for a in range(100000) %}{% for b in range(100000) %}x{% endfor %}{% endfor %}",
@@ -303,14 +305,14 @@ fn nothing_in_words_runs_on_or_panics() {
         let (scenario_set, _) = ScenarioSet::new(&doc, &compiled);
         for scenario in scenario_set.scenarios() {
             let mut rng = ChaCha8Rng::seed_from_u64(1);
-            // Whatever comes of it, it comes to an end.
+            // The test only checks that the play ends.
             let _ = play(&world, scenario, &[], options(&world, 1), &mut rng);
         }
     }
 }
 
 #[test]
-fn a_row_is_of_the_domain_that_its_scenario_is_written_for() {
+fn a_row_has_the_domain_of_its_scenario() {
     let recipe = catalog_recipe();
     let world_template = recipe.train[0].templates[0].get().unwrap().clone();
     let world = make_world(&world_template, 1).unwrap();
@@ -361,7 +363,7 @@ fn provenance() -> Provenance {
 }
 
 #[test]
-fn joined_matters_are_of_one_user_who_signs_in_once() {
+fn joined_scenarios_have_one_speaker_who_signs_in_once() {
     let recipe = catalog_recipe();
     let mut joined = 0;
     for subject in &recipe.train[..6] {
@@ -394,7 +396,7 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
                 if joins == Joins::OneDomain && !first.doc.calls().any(|call| call.fails) {
                     assert!(sign_ins(first.domain) <= 1, "{}: {:?}", first.doc.name, played.candidate);
                 }
-                // Nobody says goodbye and goes on.
+                // A user who says goodbye does not go on.
                 let [before, after] = <[&Scenario; 2]>::try_from(played.scenarios).unwrap();
                 let closings = before.doc.goals.iter().rev().take_while(|goal| {
                     goal.does.is_empty()
@@ -411,7 +413,7 @@ fn joined_matters_are_of_one_user_who_signs_in_once() {
 }
 
 #[test]
-fn a_plot_that_a_policy_decides_is_played_to_both_ends() {
+fn a_governed_plot_is_played_to_both_verdicts() {
     let doc = crate::catalog::worlds().unwrap().into_iter().find(|doc| doc.name == "dental_clinic").unwrap();
     let world_template = WorldTemplate::new(&doc, 5, &Shares::new(), &Ability::ALL).unwrap();
     let mut ends = [0, 0];
@@ -426,9 +428,9 @@ fn a_plot_that_a_policy_decides_is_played_to_both_ends() {
         let end = candidate.goals[0].end();
         assert_eq!(end.declines.is_some(), is_forbidden);
         let cancels = candidate.calls().any(|call| call.api == "CancelAppointment");
-        assert_eq!(cancels, !is_forbidden, "what is forbidden is not called");
+        assert_eq!(cancels, !is_forbidden, "calls follow the verdict of the policy");
         assert_eq!(grounded.checks.policy, ["dental_clinic"]);
-        // The verdicts of the examples are those of the rules.
+        // The examples have the same verdicts as the rules.
         let system = candidate.system.unwrap();
         let house = &world.base.world().domains[0].house;
         assert!(house.iter().flat_map(|rule| &rule.examples).any(|example| system.contains(&**example)));

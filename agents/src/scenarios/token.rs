@@ -1,4 +1,4 @@
-//! The tokens of the user: standing ones, and those that sign-ins gave.
+//! Finds the tokens of the user: standing ones, and those from sign-ins.
 
 use diorama_seeds::model::{BehaviourKind, DomainId};
 use diorama_seeds::scenario::BoundValue;
@@ -12,7 +12,7 @@ impl Player<'_, '_> {
         self.standing_token(domain).map(Json::from).or_else(|| self.issued_token(domain))
     }
 
-    /// Returns the token that the latest sign-in of a domain gave.
+    /// Returns the token that the latest sign-in of a domain issued.
     pub(crate) fn issued_token(&self, domain: DomainId) -> Option<Json> {
         let model = self.world.base.world();
         self.calls.made.iter().rev().filter(|entry| entry.reply.is_success()).find_map(|entry| {
@@ -25,7 +25,7 @@ impl Player<'_, '_> {
         })
     }
 
-    /// Returns the user's standing token in a domain, where the operator has signed them in.
+    /// Returns the user's standing token in a domain, if the operator has signed them in.
     pub(crate) fn standing_token(&self, domain: DomainId) -> Option<&str> {
         let base = &self.world.base;
         let auth = base.world().domains[domain.index()].auth.as_ref().filter(|_| self.manner.is_signed_in)?;

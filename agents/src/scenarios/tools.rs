@@ -1,4 +1,4 @@
-//! The tools that a conversation shows at its start: the needed ones among others.
+//! Chooses the tools that a conversation shows at its start: the needed ones among others.
 
 use std::ops::RangeInclusive;
 
@@ -8,24 +8,24 @@ use rand::RngExt;
 use rand::seq::{IteratorRandom, SliceRandom};
 use rand_chacha::ChaCha8Rng;
 
-/// Tools that are visible at the start, at most.
+/// The greatest number of tools that are visible at the start.
 const MOST_TOOLS: usize = 128;
-/// Tools that a large pool shows, as far as the world has so many.
+/// The number of tools of a large pool, up to all tools of the world.
 const LARGE_POOL_TOOLS: RangeInclusive<usize> = 30..=200;
-/// Share of a large pool that tools take at most which can be mistaken for needed ones.
+/// The greatest share of a large pool that confusable tools take.
 const MAX_TWINS_SHARE: f64 = 0.7;
 
-/// How many tools stand beside the needed ones.
+/// The number of tools beside the needed ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pool {
-    /// None, a few, many, or all that the world has.
+    /// None, a few, many, or all tools of the world.
     #[default]
     Usual,
-    /// Dozens, first of all those that can be mistaken for needed ones.
+    /// Dozens, beginning with tools that can be mistaken for needed ones.
     Large,
 }
 
-/// Needed tools among others, in any order.
+/// Returns the needed tools among others, in random order.
 pub(crate) fn tools_among(world: &World, needed: Vec<ApiId>, pool: Pool, rng: &mut ChaCha8Rng) -> Vec<ApiId> {
     let others: Vec<ApiId> = world.api_ids().filter(|id| !needed.contains(id)).collect();
     let mut tools = match pool {
@@ -48,7 +48,8 @@ fn choose_some(others: Vec<ApiId>, needed: usize, rng: &mut ChaCha8Rng) -> Vec<A
     others.into_iter().sample(rng, count)
 }
 
-/// Chooses the tools of a large pool: near ones of the same domains, near ones of others, any.
+/// Chooses the tools of a large pool: confusable ones of the same domains, confusable ones of others, then
+/// any.
 fn choose_near(world: &World, mut others: Vec<ApiId>, needed: &[ApiId], rng: &mut ChaCha8Rng) -> Vec<ApiId> {
     let count = rng.random_range(LARGE_POOL_TOOLS).saturating_sub(needed.len());
     others.shuffle(rng);
@@ -70,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_large_pool_has_the_needed_tools_and_first_those_that_can_be_mistaken_for_them() {
+    fn a_large_pool_has_the_needed_tools_and_all_confusable_ones() {
         let docs: Vec<_> = ["dental_clinic", "city_library", "personal_bank", "hotel_rooms"]
             .into_iter()
             .map(|name| crate::catalog::world(name).unwrap().unwrap())

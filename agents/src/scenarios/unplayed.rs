@@ -1,66 +1,67 @@
-//! Why a scenario could not be played.
+//! Defines the reasons why a scenario could not be played.
 
-/// Why a scenario could not be played. The first word is its class.
+/// The reason why a scenario could not be played. Its first word is its class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unplayed {
-    /// No records take its places: the first place that nothing takes.
+    /// No records fit its bindings: the first binding without a record.
     #[error("no records make it true: nothing fits `{0}`")]
     NoBindings(String),
-    /// Words that name what is not there.
+    /// A wording names something that does not exist.
     #[error("the words `{words}` cannot be filled in: {why}")]
     Words {
-        /// The template.
+        /// The wording as a template.
         words: String,
         /// The error of the template.
         why: String,
     },
-    /// A call that should have worked was refused.
+    /// A call that should have succeeded was refused.
     #[error("{api} was refused: {reply}")]
     Refused {
-        /// The API.
+        /// The name of the API.
         api: String,
-        /// The reply.
+        /// The reply as text.
         reply: String,
     },
-    /// A call that should have been refused worked.
+    /// A call that should have been refused succeeded.
     #[error("{0} worked, and should have been refused")]
     Worked(String),
     /// No search shows an API.
     #[error("no search shows {0}: add words under `search`")]
     NotFound(String),
-    /// A fact that no reply shows.
+    /// No reply shows a fact.
     #[error("no reply shows the fact `{0}`")]
     NoFact(String),
     /// A user would have to sign in first.
     #[error("{0} needs a signed-in user, and nobody has signed in")]
     NotSignedIn(String),
-    /// The replies do not suit the scenario.
+    /// The replies do not fit the scenario.
     #[error("`{0}` does not hold")]
     Unfit(String),
-    /// A scenario has no words for coming after another.
+    /// A scenario has no later wordings.
     #[error("`{0}` has no wordings under `later`")]
     NotLater(String),
     /// `each` names no list, or an empty one.
     #[error("`{0}` is not `name in list`, or the list is empty")]
     Each(String),
-    /// The conversation has no room for the detour that it was to make.
+    /// The conversation has no room for the requested detour.
     #[error("there is no room for the detour")]
     NoDetour,
-    /// The policy's verdict on a call is not the one that the conversation is to show.
+    /// The policy's verdict on a call is not the required one.
     #[error("the policy {} {api}", if *forbids { "forbids" } else { "allows" })]
     OtherVerdict {
-        /// The API.
+        /// The name of the API.
         api: String,
         /// True if it forbids the call.
         forbids: bool,
     },
-    /// `when` or `asks` names something that is not there.
+    /// `when` or `asks` names something that does not exist.
     #[error("`{0}` names no reply and no field")]
     Unknown(String),
 }
 
 impl Unplayed {
-    /// The agent that could not play it: the query agent chooses scenarios and records, the caller agent makes the calls.
+    /// Returns the agent that could not play it: the query agent chooses scenarios and records, the caller
+    /// agent makes the calls.
     #[must_use]
     pub const fn agent(&self) -> &'static str {
         match self {
@@ -69,7 +70,7 @@ impl Unplayed {
         }
     }
 
-    /// A name for its class, for the funnel.
+    /// Returns the name of its class, for the funnel.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
-//! The words of scenarios: templates over places and replies.
+//! Fills the wordings of scenarios: templates over bindings and replies.
 //!
-//! Templates are Jinja's with one brace: `{found.available}`, `{due|weekday}`, `{% if .. %}`. They see the places and the
-//! replies of one play and nothing else, and a bound keeps them from running on.
+//! Templates are Jinja's with one brace: `{found.available}`, `{due|weekday}`, `{% if .. %}`. They see only
+//! the bindings and the replies of one play, and a bound limits their instructions.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -23,18 +23,18 @@ use serde_json::{Map, Value as Json};
 
 use crate::worlds::world::BatchWorld;
 
-/// What the words and arguments of a play can name.
+/// The names that the wordings and arguments of a play can use.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     setting: Arc<Setting>,
     bindings: Arc<Bindings>,
     state: State,
-    /// Named replies, and the item of a step that is made for each.
+    /// Named replies, and the item of a repeated step.
     named: BTreeMap<String, Shown>,
 }
 
 impl Scene {
-    /// A play that begins.
+    /// Creates the scene of a play that begins.
     #[must_use]
     pub(crate) fn new(world: &BatchWorld, casing: Casing, bindings: Bindings, state: State) -> Self {
         let (base, alternates, now) = (world.base.clone(), world.alternates.clone(), state.clock());
@@ -46,12 +46,12 @@ impl Scene {
         }
     }
 
-    /// Returns how callers see the names of the scenario's domain.
+    /// Returns the casing in which callers see the names of the scenario's domain.
     pub(crate) fn casing(&self) -> Casing {
         self.setting.casing
     }
 
-    /// The records are now these.
+    /// Replaces the records.
     pub(crate) fn set_state(&mut self, state: State) {
         self.state = state;
     }
@@ -73,20 +73,20 @@ impl Scene {
         self.named.insert(name.to_owned(), item);
     }
 
-    /// Returns what a place holds.
+    /// Returns the value of a binding.
     #[must_use]
     pub(crate) fn held(&self, name: &str) -> Option<&BoundValue> {
         self.bindings.iter().find(|(own, _)| own == name).map(|(_, held)| held)
     }
 
-    /// A wording filled in.
+    /// Fills in a wording.
     ///
     /// # Errors
-    /// When it names what is not there.
+    /// Returns an error if it names something that does not exist.
     pub(crate) fn say(&self, wording: &str) -> Result<String, Error> {
         let text = TEMPLATES.render_str(wording, Shown::from_object(self.clone()))?;
         let mut said = String::with_capacity(text.len());
-        // What a condition leaves out must not leave its blanks.
+        // A condition without text must not leave its blanks.
         for character in text.trim().chars() {
             let is_second = match character {
                 ' ' => said.ends_with([' ', '\n']),
@@ -101,30 +101,30 @@ impl Scene {
         Ok(said)
     }
 
-    /// A value as words see it.
+    /// Returns a value as wordings see it.
     pub(crate) fn shown(&self, value: &Value, schema: Schema) -> Shown {
         show(&self.setting, value, &Arc::new(schema))
     }
 
-    /// A value in words.
+    /// Returns a value in words.
     pub(crate) fn spell(&self, value: &Value, schema: Schema) -> String {
         let is_choice = matches!(schema.kind, Type::Enum(_));
         let spelt = self.shown(value, schema).to_string();
         if is_choice { spelt.replace('_', " ") } else { spelt }
     }
 
-    /// The value of an expression.
+    /// Returns the value of an expression.
     ///
     /// # Errors
-    /// When it is none, or names what is not there.
+    /// Returns an error if it has none, or names something that does not exist.
     pub(crate) fn value(&self, expression: &str) -> Result<Shown, Error> {
         TEMPLATES.compile_expression(expression)?.eval(Shown::from_object(self.clone()))
     }
 
-    /// An argument: a string is an expression, anything else stands for itself.
+    /// Returns the value of an argument: a string is an expression, and any other JSON is itself.
     ///
     /// # Errors
-    /// When the expression has no value that a call could take.
+    /// Returns an error if the expression has no value that a call could take.
     pub(crate) fn argument(&self, given: &Json) -> Result<Json, Error> {
         match given {
             Json::String(expression) => self.json(&self.value(expression)?),
@@ -226,7 +226,7 @@ impl Object for Scene {
     }
 }
 
-/// The currency of a world whose amounts all have the same one.
+/// Returns the currency of a world whose amounts all have one currency.
 fn only_currency(world: &World) -> Option<&str> {
     let fields = world.resources.iter().flat_map(|resource| &resource.fields);
     let mut codes = fields.filter_map(|field| match &field.schema.kind {
@@ -237,14 +237,15 @@ fn only_currency(world: &World) -> Option<&str> {
     codes.all(|code| code == first).then_some(first)
 }
 
-/// A record: its members are its fields, references lead on, and by itself it is what people call it.
+/// A record: its members are its fields, references lead to other records, and the record itself reads as its
+/// display name.
 #[derive(Debug)]
 struct Row {
     setting: Arc<Setting>,
     state: State,
     resource: ResourceId,
     key: Value,
-    /// The record itself, where it is none of the world but such as it might have.
+    /// The record itself, if it is an alternate record.
     of_new: Option<Record>,
 }
 
@@ -265,7 +266,7 @@ impl Object for Row {
             None => &resource.field(field).schema,
         };
         match (&schema.kind, value) {
-            // A record that is none of the world refers to none of it.
+            // An alternate record refers to no record of the world.
             (Type::Reference { .. }, _) if self.of_new.is_some() => None,
             (Type::Reference { resource, .. }, value) if !value.is_missing() => {
                 Some(Shown::from_object(Self {

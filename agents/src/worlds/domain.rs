@@ -1,4 +1,4 @@
-//! The domain agent without a model: a batch plays in a world template of the recipe.
+//! Plays a batch in a world template of the recipe, as the domain agent without a model.
 
 use std::sync::Arc;
 
@@ -13,29 +13,31 @@ use super::make::make_world_at;
 use super::recipe::Recipe;
 use super::world::BatchWorld;
 
-/// Days between a world's authored start and the one drawn for a batch, at most: the season stays.
+/// The greatest number of days between a world's authored start and a batch's: the season stays.
 const MAX_DAYS_APART: i32 = 38;
-/// The time of day at which batches begin, at the earliest and at the latest, in minutes after midnight.
+/// The range of the time of day at which batches begin, in minutes after midnight.
 const DAY_MINUTES: std::ops::RangeInclusive<u32> = 7 * 60 + 30..=19 * 60;
 
-/// Makes the world of a batch: a function of the recipe, the batch's subject and the number of the subject's batches before.
+/// Makes the world of a batch: a function of the recipe, the batch's subject and the number of the subject's
+/// earlier batches.
 ///
 /// # Errors
-/// When it cannot be made.
+/// Returns an error if the world cannot be made.
 pub fn make_batch_world(recipe: &Recipe, batch: &Batch) -> Result<Arc<BatchWorld>, PipelineError> {
     let world_template = recipe.world_template(batch)?;
     let (subject, visit) = recipe.visit(batch);
     let mut stream = recipe.streams().stream(&format!("world/{}", subject.name), visit);
     let seed = stream.random();
     let mut clock = world_template.world().clock;
-    // The records of scenarios follow from the start, so they fit any day and hour near the authored ones.
+    // Scenario records follow from the start, so they fit any day and hour near the authored ones.
     if !world_template.scenario_set.scenarios().is_empty() {
         clock = draw_clock(world_template.world(), &mut stream);
     }
     Ok(Arc::new(make_world_at(world_template, seed, clock)?))
 }
 
-/// Draws the start of a batch's world: a day near the authored one, at a time of the day at which people ask for things.
+/// Draws the start of a batch's world: a day near the authored one, at a time of day at which people make
+/// requests.
 pub(crate) fn draw_clock(world: &World, stream: &mut ChaCha8Rng) -> Instant {
     let days = stream.random_range(-MAX_DAYS_APART..=MAX_DAYS_APART);
     let time = Time(stream.random_range(DAY_MINUTES) * 60);
@@ -52,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_begin_on_each_day_of_the_week_from_morning_to_evening() {
+    fn batches_start_on_each_weekday_from_morning_to_evening() {
         let doc = crate::catalog::world("hotel_rooms").unwrap().unwrap();
         let world = diorama_seeds::world::compile(&doc).unwrap();
         let mut stream = ChaCha8Rng::seed_from_u64(1);

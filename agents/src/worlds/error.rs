@@ -1,4 +1,4 @@
-//! The error of the pipeline.
+//! Defines the error of the pipeline.
 
 use diorama_engine::BaseError;
 use diorama_seeds::world::Report;

@@ -1,7 +1,8 @@
-//! Fingerprints of APIs: what an API does, without its names.
+//! Computes fingerprints of APIs: their behaviour without their names.
 //!
-//! Behaviour kind, parameters as (type, limits, required), replies as types, rules as trees. Nouns and identifiers are
-//! replaced by positions; style, casing, paging and envelopes are dropped (DESIGN, `distinct_apis`).
+//! A fingerprint has the behaviour kind, parameters as (type, limits, required), replies as types, and rules
+//! as trees. Positions replace nouns and identifiers. Style, casing, paging and envelopes are dropped
+//! (DESIGN, `distinct_apis`).
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -9,7 +10,7 @@ use std::fmt::Write as _;
 use diorama_seeds::model::{Api, BehaviourKind, Member, Parameter, Source, World};
 use diorama_seeds::schema::{Schema, Type};
 
-/// The fingerprint of an API.
+/// Returns the fingerprint of an API.
 pub fn fingerprint(world: &World, api: &Api) -> String {
     let mut text = format!("{:?}", std::mem::discriminant(&api.behaviour.kind));
     text.push_str(kind_name(&api.behaviour.kind));
@@ -97,7 +98,7 @@ fn schema_shape(schema: &Schema, text: &mut String) {
 fn members(world: &World, list: &[Member], api: &Api, text: &mut String, depth: u32) {
     use BehaviourKind::{AddMembers, Members, RemoveMembers};
     use diorama_seeds::model::Shape;
-    // Fields of lists of members count as any other, since fingerprints that are recorded say so.
+    // Fields of lists of members count as others do, because recorded fingerprints contain them.
     let of_list = matches!(api.behaviour.kind, Members { .. } | AddMembers { .. } | RemoveMembers { .. });
     let resource = api.behaviour.kind.shown().filter(|_| !of_list);
     let mut shapes: Vec<String> = Vec::new();
@@ -133,7 +134,7 @@ fn members(world: &World, list: &[Member], api: &Api, text: &mut String, depth: 
     text.push_str(&shapes.join(","));
 }
 
-/// Identifiers by order of appearance.
+/// Numbers identifiers by order of appearance.
 #[derive(Default)]
 struct Names(HashMap<String, usize>);
 

@@ -1,4 +1,4 @@
-//! The words that a document has for its APIs and fields.
+//! Holds a document's phrases for its APIs and fields.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use diorama_seeds::model::{Api, ApiId, BehaviourKind, FieldId, ResourceId, World
 
 use super::text::{Part, Template};
 
-/// Words for APIs and fields, from the source document.
+/// Phrases for APIs and fields, from the source document.
 #[derive(Default)]
 pub struct Guide {
     apis: Vec<ApiWords>,
@@ -19,7 +19,7 @@ pub struct Guide {
 /// Parsed phrases of an API.
 #[derive(Default)]
 pub struct ApiWords {
-    /// Clauses that start with a verb.
+    /// Clauses that start with a verb: `book a visit`.
     pub imperative: Vec<Template>,
     /// Whole requests.
     pub request: Vec<Template>,
@@ -27,16 +27,16 @@ pub struct ApiWords {
     pub noun: Vec<Template>,
     /// Messages of the assistant after the call.
     pub done: Vec<Template>,
-    /// Phrases that people use for the API, for searches.
+    /// Phrases by which people search for the API.
     pub search: Vec<String>,
     /// True if users never ask for the API.
     pub unasked: bool,
-    /// Why users never ask for it, where that is said.
+    /// The reason why users never ask for it, if the document gives one.
     pub no_request: Option<String>,
 }
 
 impl Guide {
-    /// Reads the words of a document.
+    /// Reads the phrases of a document.
     pub fn new(doc: &WorldDoc, world: &World) -> Self {
         let domains = doc.to_domains();
         let mut guide =
@@ -71,7 +71,7 @@ impl Guide {
         guide
     }
 
-    /// The words of an API.
+    /// Returns the phrases of an API.
     pub fn api(&self, id: ApiId) -> &ApiWords {
         &self.apis[id.index()]
     }
@@ -81,19 +81,19 @@ impl Guide {
         !self.asks.is_empty()
     }
 
-    /// Questions for a field.
+    /// Returns the questions for a field.
     pub fn asks(&self, resource: ResourceId, field: FieldId) -> &[String] {
         self.asks.get(&(resource, field)).map_or(&[], Vec::as_slice)
     }
 
-    /// Statements of a field.
+    /// Returns the statements of a field.
     pub fn says(&self, resource: ResourceId, field: FieldId) -> &[String] {
         self.says.get(&(resource, field)).map_or(&[], Vec::as_slice)
     }
 }
 
-/// Common names of an API whose document gives none: its phrases without their values, its name, and
-/// the resource that it shows.
+/// Returns common names of an API whose document gives none: its phrases without values, its name, and its
+/// resource.
 fn plain_names(words: &ApiWords, api: &Api, world: &World) -> Vec<String> {
     let mut names = Vec::new();
     for template in words.imperative.iter().chain(&words.noun) {

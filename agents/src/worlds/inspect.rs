@@ -1,7 +1,7 @@
-//! The findings about a world that need no conversation in it.
+//! Finds faults of a world that need no conversation.
 //!
-//! Owns the sum of all checks: the document's, those that need the engine (APIs that never succeed), and those of its
-//! scenarios. `diorama world check` prints it, and the API agent hands it to its model.
+//! Owns the sum of all checks: those of the document, those that need the engine (APIs that never succeed),
+//! and those of its scenarios. `diorama world check` prints it, and the API agent passes it to its model.
 
 use diorama_engine::{Base, never_succeeding};
 use diorama_seeds::check;
@@ -13,22 +13,22 @@ use diorama_seeds::world::{self, Files, Finding, Report};
 use super::error::PipelineError;
 use crate::scenarios::ScenarioSet;
 
-/// Seeds from which a source world's records are made to be called.
+/// The number of seeds for records on which each API is called.
 const SEEDS: u64 = 3;
 
-/// Everything that is wrong with a world; `text` is what it was read from, without the scenarios beside it.
+/// Returns all faults of a world; `text` is its source, without the scenarios beside it.
 ///
 /// # Errors
-/// When a document without errors cannot be run.
+/// Returns an error if a document without errors cannot run.
 pub fn inspect(name: &str, text: &[u8], doc: &WorldDoc) -> Result<Report, PipelineError> {
     let files = Files { world: (name.to_owned(), text.to_vec()), ..Files::default() };
     deepened(check::examine(name, text), &files, doc)
 }
 
-/// A report on a document without errors, with what only the engine and the scenarios show added.
+/// Adds the findings of the engine and of the scenarios to the report on a document without errors.
 ///
 /// # Errors
-/// When the document cannot be run.
+/// Returns an error if the document cannot run.
 pub fn deepened(mut report: Report, files: &Files, doc: &WorldDoc) -> Result<Report, PipelineError> {
     if report.errors() > 0 {
         return Ok(report);
@@ -38,7 +38,7 @@ pub fn deepened(mut report: Report, files: &Files, doc: &WorldDoc) -> Result<Rep
     Ok(files.locate(report))
 }
 
-/// APIs of which no call succeeds on the initial records, whatever the seed.
+/// Returns the APIs of which no call succeeds on the initial records, for any seed.
 fn impossible(doc: &WorldDoc) -> Result<Vec<Finding>, PipelineError> {
     let source = Source::new(doc.clone())?;
     let mut found: Option<Vec<ApiId>> = None;

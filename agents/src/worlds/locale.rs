@@ -1,7 +1,7 @@
-//! The locale of a world: one zone and one currency for all of its domains.
+//! Sets the locale of a world: one zone and one currency for all of its domains.
 //!
-//! Domains of the catalog are written for no country. Phone numbers, addresses and cities follow from the zone when records are
-//! made; amounts, descriptions and words are put into the currency here.
+//! Domains of the catalog are written for no country. Generated phone numbers, addresses and cities follow
+//! from the zone. This module converts amounts, descriptions and phrases to the currency.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -20,23 +20,23 @@ use serde_json::Value as Json;
 pub struct Locale {
     /// The name of the zone in the IANA time zone database.
     pub zone: String,
-    /// ISO 4217.
+    /// The code of the currency (ISO 4217).
     pub currency: String,
 }
 
-/// A currency.
+/// A currency that can replace another.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Currency {
-    /// ISO 4217.
+    /// The code (ISO 4217).
     code: String,
     /// The sign before an amount in documents of this currency.
     sign: String,
-    /// The sign that replaces those of other currencies: it leaves no doubt which dollars are meant.
+    /// The sign that replaces those of other currencies: it names the country, as dollars need.
     clear_sign: String,
-    /// The name that replaces those of other currencies in descriptions: it leaves no doubt either.
+    /// The name that replaces those of other currencies in descriptions: it names the country, too.
     clear_name: String,
-    /// Names in the plural and the singular. The first one replaces those of other currencies in what people say.
+    /// Names in the plural and the singular. The first one replaces those of other currencies in phrases.
     names: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ static LOCALES: LazyLock<Locales> =
     LazyLock::new(|| read_words(include_str!("locales.yaml")).unwrap_or_default());
 
 impl Locale {
-    /// Draws one that suits documents: of the continent that one of them is bound to.
+    /// Draws a locale for documents: on the continent that one of them is bound to.
     pub fn draw(docs: &[WorldDoc], rng: &mut ChaCha8Rng) -> Option<&'static Self> {
         let continents: Vec<&str> = docs.iter().filter_map(continent).collect();
         let suits = |locale: &&Self| {
@@ -61,7 +61,7 @@ impl Locale {
         LOCALES.locales.iter().filter(suits).collect::<Vec<_>>().choose(rng).copied()
     }
 
-    /// The documents in this zone, and with its currency where theirs may be replaced by it.
+    /// Returns the documents in this zone, and with its currency where that can replace theirs.
     pub fn put_on(&self, docs: &[WorldDoc]) -> Vec<WorldDoc> {
         let replace = |doc: &WorldDoc| self.replace_currency(doc).unwrap_or_else(|| doc.clone());
         let mut docs: Vec<WorldDoc> = docs.iter().map(replace).collect();
@@ -69,7 +69,9 @@ impl Locale {
         docs
     }
 
-    /// The document in this currency. None where it has this one, none, several or one of other prices, or the result could not be read.
+    /// Returns the document in this currency; none where it has this currency, no single one, or one of other
+    /// price levels.
+    /// Returns none where the result could not be read, too.
     fn replace_currency(&self, doc: &WorldDoc) -> Option<WorldDoc> {
         let mut json = serde_json::to_value(doc).ok()?;
         let mut codes = BTreeSet::new();
@@ -82,9 +84,9 @@ impl Locale {
         }
         let mut names: Vec<&str> = own.names.iter().map(String::as_str).chain([&*own.code]).collect();
         names.sort_by_key(|name| std::cmp::Reverse(name.len()));
-        // In one pass, so that what replaces a name is not replaced itself.
+        // One pass replaces all names, so that no replacement is replaced again.
         let named = Regex::new(&format!(r"\b(?:{})\b", names.join("|"))).ok()?;
-        // A sign stands before an amount or a place for one: elsewhere `$` ends a pattern.
+        // A sign stands before an amount or its slot; elsewhere `$` ends a pattern.
         let sign = Regex::new(&format!(r"{}([0-9{{])", regex::escape(&own.sign))).ok()?;
         let by = format!("{}$1", target.clear_sign.replace('$', "$$"));
         let spoken = target.names.first()?;
@@ -101,12 +103,12 @@ impl Locale {
     }
 }
 
-/// The continent that a document's records lie on, where they do not follow from the zone.
+/// Returns the continent of a document's records, where they do not follow from the zone.
 fn continent(doc: &WorldDoc) -> Option<&str> {
     doc.domain.as_ref().and_then(|domain| domain.continent.as_deref())
 }
 
-/// Collects the codes of members called `currency`: plain ones, and string literals of expressions.
+/// Collects the codes of members named `currency`: plain ones, and string literals of expressions.
 fn collect<'j>(json: &'j Json, codes: &mut BTreeSet<&'j str>) {
     match json {
         Json::Object(members) => members.iter().for_each(|(name, member)| match member {
@@ -120,7 +122,7 @@ fn collect<'j>(json: &'j Json, codes: &mut BTreeSet<&'j str>) {
     }
 }
 
-/// Replaces all texts; those of members called `description` are told to be descriptions.
+/// Replaces all strings; the flag is true for those of members named `description`.
 fn replace_texts(json: &mut Json, is_description: bool, replace: &impl Fn(&str, bool) -> String) {
     match json {
         Json::String(text) => *text = replace(text, is_description),
@@ -170,7 +172,7 @@ mod tests {
             "{sum} Australian dollars, Australian dollars",
         );
         check("GBP", "£{sum}, {sum} quid", "USD", "${sum}, {sum} US dollars");
-        // A yen buys a hundredth of a euro: such amounts stay as they are.
+        // A yen is worth a hundredth of a euro, so such amounts stay as they are.
         check("JPY", "900 yen", "EUR", "900 yen");
     }
 

@@ -1,4 +1,4 @@
-//! Worlds made of a template: APIs and behaviours were written in advance, records are made up from a seed.
+//! Makes worlds of a template: APIs and behaviours were written in advance, and a seed generates the records.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use diorama_seeds::value::Instant;
 use super::error::PipelineError;
 use super::world::{BatchWorld, WorldTemplate};
 
-/// Makes a world of a template from a seed, which starts at the template's clock.
+/// Makes a world of a template from a seed. It starts at the template's clock.
 ///
 /// # Errors
-/// When it cannot be made.
+/// Returns an error if the world cannot be made.
 pub fn make_world(world_template: &Arc<WorldTemplate>, seed: u64) -> Result<BatchWorld, PipelineError> {
     make_world_at(world_template, seed, world_template.world().clock)
 }
 
-/// Makes a world of a template from a seed, which starts at a time.
+/// Makes a world of a template from a seed. It starts at the given time.
 ///
 /// # Errors
-/// When it cannot be made.
+/// Returns an error if the world cannot be made.
 pub fn make_world_at(
     world_template: &Arc<WorldTemplate>,
     seed: u64,

@@ -1,4 +1,4 @@
-//! The recipe of a run: everything its rows depend on, fixed before the first of them.
+//! Holds the recipe of a run: the inputs of its rows, fixed before the first row.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,55 +23,55 @@ use crate::rows::turns::{Subject, Turn};
 use crate::scenarios::Shares;
 use crate::scenarios::by_rule;
 
-/// Everything that rows depend on.
+/// All inputs of the rows.
 pub struct Recipe {
-    /// The seed.
+    /// The seed of all random streams.
     pub seed: u64,
     /// Abilities asked for, without duplicates.
     pub abilities: Vec<Ability>,
-    /// The band that all rows are to be of; any where none is asked for.
+    /// The band that all rows must have; any where none is requested.
     pub difficulty: Option<Difficulty>,
     /// The subjects of the training split, in the order of their turns.
     pub train: Vec<Subject>,
     /// The subjects of the test split; empty when there is one domain.
     pub test: Vec<Subject>,
-    /// True where the rows take turns at scenarios: shares of tags say otherwise how often each is played.
+    /// True if the rows take turns at scenarios; shares of tags choose scenarios otherwise.
     takes_turns: bool,
     test_share: TestShare,
     config: BTreeMap<String, Json>,
 }
 
-/// Characters of a world's name, at most.
+/// The greatest number of characters of a world's name.
 const MAX_NAME: usize = 64;
 
-/// API variants in which the rows of a domain are played, each among other domains.
+/// The number of API variants of a domain, each among other domains.
 const API_VARIANTS: u64 = 3;
 
-/// Of so many worlds of a domain with a policy one has it in articles; of those of hard rows.
+/// One in this many worlds of a domain with a policy has it in articles; the second value is for hard rows.
 const WITH_ARTICLES: u64 = 6;
 const HARD_WITH_ARTICLES: u64 = 2;
 
 /// The inputs of a run.
 pub struct Ingredients {
-    /// The seed.
+    /// The seed of all random streams.
     pub seed: u64,
-    /// Abilities; all when empty.
+    /// The requested abilities; all when empty.
     pub abilities: Vec<Ability>,
     /// Domains of the catalog, which are grouped into worlds.
     pub domains: Vec<Arc<CatalogDomain>>,
     /// Source worlds that are used as they are.
     pub worlds: Vec<WorldDoc>,
-    /// Domains grouped into a world.
+    /// The number of domains of a world.
     pub domains_per_world: usize,
-    /// Dialogues asked for: part of the plan, and so of what the rows are.
+    /// The number of requested dialogues: a part of the plan that the rows follow from.
     pub dialogues: u64,
-    /// Shares of what conversations are to show, by label.
+    /// The shares of tags that conversations must show, by label.
     pub shares: Shares,
-    /// The band that all rows are to be of; any where none is asked for.
+    /// The band that all rows must have; any where none is requested.
     pub difficulty: Option<Difficulty>,
-    /// What is asked of the test split.
+    /// The request for the test split.
     pub test_split: TestRequest,
-    /// The model that writes, and how it is asked; none offline.
+    /// The model that writes, with its settings; none without a model.
     pub model: Option<Json>,
 }
 
@@ -79,7 +79,7 @@ impl Recipe {
     /// Composes and compiles all world templates.
     ///
     /// # Errors
-    /// The findings of the reader for the first document that is wrong.
+    /// Returns the reader's findings for the first invalid document.
     pub fn new(ingredients: Ingredients) -> Result<Self, Report> {
         let Ingredients {
             seed,
@@ -138,31 +138,31 @@ impl Recipe {
         &self.config
     }
 
-    /// The streams of choices.
+    /// Returns the random streams of the run.
     pub const fn streams(&self) -> Streams {
         Streams::new(self.seed)
     }
 
-    /// The split of a batch, from its number alone.
+    /// Returns the split of a batch, from its number alone.
     pub const fn split_of(&self, batch: u64) -> Split {
         self.test_share().split_of(batch)
     }
 
-    /// The share of batches that are of the test split.
+    /// Returns the share of batches in the test split.
     pub const fn test_share(&self) -> TestShare {
         if self.test.is_empty() { TestShare::NONE } else { self.test_share }
     }
 
-    /// The world template of a batch: those of its subject take turns.
+    /// Returns the world template of a batch: those of its subject take turns.
     ///
     /// # Errors
-    /// The findings of the reader.
+    /// Returns the findings of the reader.
     pub fn world_template(&self, batch: &Batch) -> Result<&Arc<WorldTemplate>, Report> {
         let (subject, visit) = self.visit(batch);
         subject.templates[(visit % subject.templates.len() as u64) as usize].get()
     }
 
-    /// The subject of a batch, and the number of its batches before: subjects take turns.
+    /// Returns the subject of a batch, and the number of its earlier batches: subjects take turns.
     pub fn visit(&self, batch: &Batch) -> (&Subject, u64) {
         let before = self.test_share().count_before(batch.index);
         let (subjects, number) = match batch.split {
@@ -176,19 +176,19 @@ impl Recipe {
     /// Returns the key of a row's choices.
     pub fn row_key(&self, batch: &Batch, row_index: u64) -> RowKey<'_> {
         let (subject, visit) = self.visit(batch);
-        // The last batch may be shorter, and its rows must not follow from that.
+        // The last batch may be shorter, and its rows must not depend on that.
         let number = visit * u64::from(ROWS_PER_BATCH) + row_index.saturating_sub(batch.row_indexes.start);
         RowKey { subject: &subject.name, number }
     }
 
-    /// The turn of a row; none where shares of tags say how often each scenario is played.
+    /// Returns the turn of a row; none where shares of tags choose the scenarios.
     pub fn turn(&self, batch: &Batch, row_index: u64) -> Option<Turn> {
         let number = self.row_key(batch, row_index).number;
         self.takes_turns.then(|| Turn::new(self.visit(batch).0, &self.abilities, number)).flatten()
     }
 
-    /// The worlds from outside, read at once, so that what is wrong is told before a row is made. The first that is wrong is told
-    /// of, whichever was read first.
+    /// Reads the worlds from outside at once, so that faults are reported before a row is made.
+    /// The first faulty one in order is reported, whichever was read first.
     fn given(
         &self,
         worlds: &[WorldDoc],
@@ -258,7 +258,7 @@ impl Recipe {
                     ),
                     _ => doc,
                 };
-                // The words of the catalog's scenarios were checked by its tests.
+                // The catalog's tests checked the words of its scenarios.
                 let template = WorldTemplate::of_read(doc, alternates, &shares, &abilities)?;
                 by_rule::complete(template, &shares, &abilities)
             })
@@ -291,18 +291,18 @@ impl Recipe {
     }
 }
 
-/// The seed of the records that values of requests for new records come from.
+/// Returns the seed of the alternate records, which provide values for new records.
 pub(crate) const fn alternate_seed(seed: u64) -> u64 {
     seed ^ 0x5eed_0f5e_ed00_0000
 }
 
-/// About a tenth of the domains is test, and at least three where there are nine; none when there is one domain.
+/// Puts about a tenth of the domains into the test split: at least three of nine, and none of one.
 fn split_by_domain(domains: Vec<Arc<CatalogDomain>>) -> (Vec<Arc<CatalogDomain>>, Vec<Arc<CatalogDomain>>) {
     if domains.len() < 2 {
         return (domains, Vec::new());
     }
     let count = (domains.len() / 10).max(3).min((domains.len() / 3).max(1));
-    // The order of the hash is fixed and has nothing to do with the names' order.
+    // The hash gives a fixed order that is independent of the names' order.
     let mut ranked: Vec<(String, &str)> = domains
         .iter()
         .map(|domain| {
@@ -314,7 +314,7 @@ fn split_by_domain(domains: Vec<Arc<CatalogDomain>>) -> (Vec<Arc<CatalogDomain>>
     domains.into_iter().partition(|domain| !chosen.contains(domain.name))
 }
 
-/// Chooses the domains of a world with rows of a domain: it, and those of the others that rank highest beside it.
+/// Chooses the domains of a world: the given one, and the others that rank highest beside it.
 fn choose_group(
     streams: &Streams,
     domain: &Arc<CatalogDomain>,
@@ -330,8 +330,8 @@ fn choose_group(
     std::iter::once(domain).chain(others.into_iter().take(size - 1)).cloned().collect()
 }
 
-/// The names of the domains; where those are too long for a name, as many as fit, how many more there are, and a hash
-/// of all.
+/// Joins the names of the domains. If they are too long, it returns as many as fit, the number of the rest,
+/// and a hash.
 pub(crate) fn family_name(names: &[String]) -> String {
     let whole = names.join("-");
     if whole.len() <= MAX_NAME {

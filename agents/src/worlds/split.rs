@@ -1,20 +1,20 @@
-//! The test split of a run: its domains, and its batches.
+//! Plans the test split of a run: its domains, and its batches.
 
 use std::collections::BTreeSet;
 
 use diorama_output::row::Split;
 use diorama_seeds::world::{Finding, Report};
 
-/// What is asked of the test split. Nothing: a tenth of the catalog's domains, and no world from outside.
+/// The request for the test split. By default: a tenth of the catalog's domains, and no world from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TestRequest {
-    /// Its domains, by name.
+    /// The names of its domains.
     pub domains: Vec<String>,
-    /// Its share of the batches, from 0 to 1, and of the domains where these are not named.
+    /// Its share of the batches, from 0 to 1; also of the domains, unless these are named.
     pub share: Option<f64>,
 }
 
-/// The share of batches that are of the test split, in thousandths.
+/// The share of batches in the test split, in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TestShare(u64);
 
@@ -29,33 +29,35 @@ impl TestShare {
         batch * self.0 / 1000
     }
 
-    /// The split of a batch, from its number alone.
+    /// Returns the split of a batch, from its number alone.
     pub const fn split_of(self, batch: u64) -> Split {
         if self.count_before(batch + 1) > self.count_before(batch) { Split::Test } else { Split::Train }
     }
 
-    /// Counts the batches up to the first one of the test split, which counts too; none where none ever is.
+    /// Counts the batches up to and including the first one of the test split; none if that has no batch.
     pub fn count_to_first(self) -> Option<u64> {
         (self.0 > 0).then(|| 1000_u64.div_ceil(self.0))
     }
 }
 
 impl TestRequest {
-    /// Returns true if nothing is asked.
+    /// Returns true for the default request.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The share of the batches: at least a thousandth where any is asked for.
+    /// Returns the share of the batches: at least a thousandth, if any is requested.
     pub fn share(&self) -> TestShare {
         let in_thousandths = |share: f64| ((share * 1000.0).round() as u64).max(u64::from(share > 0.0));
         self.share.map_or(TestShare::USUAL, |share| TestShare(in_thousandths(share)))
     }
 
-    /// Picks the domains of the test split. Those of a group stay together: a world is of one split.
+    /// Picks the domains of the test split. The domains of a group stay together, because a world has one
+    /// split.
     ///
     /// # Errors
-    /// When a domain is unknown, a group would be in both splits, or one of them would have no domain.
+    /// Returns an error if a domain is unknown, a group would be in both splits, or a split would have no
+    /// domain.
     pub fn pick(&self, groups: &[Vec<String>]) -> Result<BTreeSet<String>, Report> {
         let groups = join_groups(groups);
         let wrong = |option: &str, what: String, hint: &str| {
@@ -73,7 +75,7 @@ impl TestRequest {
                 );
             }
             let count = ((share * groups.len() as f64).round() as usize).clamp(1, groups.len() - 1);
-            // The order of the hash is fixed and has nothing to do with the names' order.
+            // The hash gives a fixed order that is independent of the names' order.
             let rank = |group: &BTreeSet<String>| {
                 let first = group.first().map(String::as_str).unwrap_or_default();
                 blake3::hash(format!("split/{first}").as_bytes()).to_hex().to_string()
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_of_the_batches_is_test_and_any_share_may_be() {
+    fn a_tenth_of_the_batches_is_for_tests_unless_another_share_is_requested() {
         let test = |share: TestShare, batches: u64| {
             (0..batches).filter(|batch| share.split_of(*batch) == Split::Test).collect::<Vec<_>>()
         };

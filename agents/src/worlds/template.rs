@@ -1,4 +1,4 @@
-//! World templates that are composed and compiled when a batch first uses them.
+//! Defers the composition and compilation of world templates until a batch first uses them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,20 +15,20 @@ pub struct LazyTemplate {
 }
 
 impl LazyTemplate {
-    /// A world template that is made in this way.
+    /// Creates a world template that `make` builds on first use.
     pub fn new(make: impl Fn() -> Result<Arc<WorldTemplate>, Report> + Send + Sync + 'static) -> Self {
         Self { make: Box::new(make), made: OnceLock::new() }
     }
 
-    /// A world template that is made already.
+    /// Wraps an existing world template.
     pub fn from_template(template: Arc<WorldTemplate>) -> Self {
         Self::new(move || Ok(template.clone()))
     }
 
-    /// The world template.
+    /// Returns the world template; the first call builds it.
     ///
     /// # Errors
-    /// The findings of the reader.
+    /// Returns the findings of the reader.
     pub fn get(&self) -> Result<&Arc<WorldTemplate>, Report> {
         self.made.get_or_init(|| (self.make)()).as_ref().map_err(Clone::clone)
     }

@@ -1,6 +1,6 @@
-//! Texts with slots: templates, and pieces of text that become one.
+//! Parses and fills templates: texts with slots.
 //!
-//! Owns the template language of `docs/world-format.md`, section Phrases. Knows nothing of worlds.
+//! Owns the template language of `docs/world-format.md`, section Phrases. Knows no worlds.
 
 /// A template: literal text, slots, and optional parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub struct Template {
 pub enum Part {
     /// Literal text.
     Text(String),
-    /// `{name}`
+    /// A slot: `{name}`.
     Slot(String),
-    /// `[ ... ]`: there only when all of its slots are.
+    /// An optional part, `[ ... ]`: it appears only if all of its slots are filled.
     Optional(Vec<Part>),
 }
 
@@ -36,7 +36,7 @@ impl Template {
         Self { parts: parse_parts(&mut chars, false) }
     }
 
-    /// Names of the slots outside optional parts.
+    /// Returns the names of the slots outside optional parts.
     pub fn required(&self) -> impl Iterator<Item = &str> {
         self.parts.iter().filter_map(|part| match part {
             Part::Slot(name) => Some(name.as_str()),
@@ -44,7 +44,7 @@ impl Template {
         })
     }
 
-    /// The optional parts, each with the names of its slots.
+    /// Returns the optional parts, each with the names of its slots.
     pub fn optional(&self) -> impl Iterator<Item = Vec<&str>> {
         self.parts.iter().filter_map(|part| match part {
             Part::Optional(parts) => Some(slot_names(parts)),
@@ -52,8 +52,9 @@ impl Template {
         })
     }
 
-    /// Fills the template. `fill` gives a slot's segments, or `None` where it is not given; an optional part is
-    /// left out when one of its slots is not given. `None` when a required slot is not given.
+    /// Fills the template. `fill` returns a slot's segments, or `None` for an unknown value.
+    /// An optional part is left out if one of its slots has no value. Returns `None` if a required slot has
+    /// no value.
     pub fn fill(&self, fill: &mut dyn FnMut(&str) -> Option<Vec<Segment>>) -> Option<Vec<Segment>> {
         fill_parts(&self.parts, fill)
     }
@@ -71,7 +72,7 @@ pub fn assemble(segments: &[Segment]) -> String {
     text
 }
 
-/// Two spaces, or a space before a stop, arise where an optional part was left out.
+/// Removes double spaces, and spaces before a stop, which a missing optional part leaves.
 fn push_literal(text: &mut String, literal: &str) {
     let mut rest = literal;
     if (text.is_empty() || text.ends_with(' ')) && rest.starts_with(' ') {
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn optional_parts_go_when_their_slot_is_not_given() {
+    fn optional_parts_vanish_without_a_value_for_their_slot() {
         let source = "book {who} for {name}[ at {time}] please.";
         let short = fill(source, &[("who", "Dr. Ana"), ("name", "Jo")]);
         assert_eq!(short.as_deref(), Some("book Dr. Ana for Jo please."));

@@ -1,8 +1,8 @@
-//! API variants: the same APIs under other names, with their documents shorter or longer, their ids of another kind and
-//! their replies in other envelopes.
+//! Makes API variants: the same APIs with other names, shorter documents, other kinds of ids and other reply
+//! envelopes.
 //!
-//! A model that has learnt one world by heart should not do better than one that reads: so each world template has
-//! several API variants. What an API does is never changed.
+//! A model that has memorised one world should not beat one that reads, so each world template has several
+//! API variants. The behaviour of an API never changes.
 
 mod articles;
 mod lists;
@@ -22,27 +22,27 @@ use rand_chacha::ChaCha8Rng;
 use crate::draws::fork;
 use crate::scenarios::rule::tells_rule;
 
-/// How names of APIs are written.
+/// The spelling of API names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     /// As written: `FindBook`.
     Written,
-    /// `findBook`
+    /// camelCase: `findBook`.
     Camel,
-    /// `find_book`
+    /// snake_case: `find_book`.
     Snake,
-    /// `library_find_book`
+    /// With the domain in front: `library_find_book`.
     Prefixed,
     /// By method and path: `get_catalogue_title`.
     Rest,
-    /// The thing first: `book_find`.
+    /// The noun first: `book_find`.
     NounFirst,
 }
 
-/// How much the documents say.
+/// The amount of text in the documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Documents {
-    /// All that is written.
+    /// All of the text.
     Thorough,
     /// The first sentence of each description.
     Terse,
@@ -50,11 +50,12 @@ enum Documents {
     Bare,
 }
 
-/// A document in which the policy of the first domain stands in articles that assistants search: a function of the document and the
-/// stream of choices. The same document where it has no policy, or no scenario that looks at it.
+/// Moves the policy of the first domain into articles that assistants search: a function of the document and
+/// the random stream.
+/// Returns the same document if it has no policy, or no scenario that reads it.
 ///
 /// # Errors
-/// When the document is wrong.
+/// Returns an error if the document is invalid.
 pub fn put_policy_into_articles(doc: WorldDoc, rng: &mut ChaCha8Rng) -> Result<WorldDoc, Report> {
     let Some(first) = articles::put_policy(&doc, rng)? else { return Ok(doc) };
     let (mut doc, mut domains) = doc.into_domains();
@@ -65,8 +66,9 @@ pub fn put_policy_into_articles(doc: WorldDoc, rng: &mut ChaCha8Rng) -> Result<W
     Ok(doc)
 }
 
-/// A document whose lists lack some of their filters, so that they are read page by page: a function of the document and the stream of
-/// choices. Scenarios follow; those that cannot are left out.
+/// Removes some filters of lists, so that callers read pages: a function of the document and the random
+/// stream.
+/// Scenarios are adapted; those that cannot be are left out.
 pub fn lengthen_lists(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     let (mut doc, mut domains) = doc.into_domains();
     let key = rng.random();
@@ -77,7 +79,7 @@ pub fn lengthen_lists(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     doc
 }
 
-/// A document with another API variant: a function of the document and the stream of choices.
+/// Returns another API variant of a document: a function of the document and the random stream.
 pub fn vary(doc: WorldDoc, rng: &mut ChaCha8Rng) -> WorldDoc {
     const NAMES: [Names; 6] =
         [Names::Written, Names::Camel, Names::Snake, Names::Prefixed, Names::Rest, Names::NounFirst];
@@ -121,7 +123,7 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     let mut renamed = HashMap::new();
     for api in &mut domain.apis {
         let mut words = words(&api.name);
-        // A name that several domains have was told apart by its domain's already.
+        // A name that several domains share already has its domain in front.
         if names == Names::Prefixed && words.len() > prefix.len() && words.starts_with(&prefix) {
             words.drain(..prefix.len());
         }
@@ -146,7 +148,7 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
             Names::NounFirst => {
                 let (verb, nouns) =
                     words.split_first().map_or(("", &[][..]), |(verb, nouns)| (verb.as_str(), nouns));
-                // `ticket_book`, but never `in_sign`: what is acted on is a resource, or a field of one.
+                // The nouns must name a resource, or a field of one: `ticket_book`, but never `in_sign`.
                 let are_things = !nouns.is_empty() && nouns.iter().all(|noun| things.contains(&stem(noun)));
                 if are_things { format!("{}_{verb}", nouns.join("_")) } else { words.join("_") }
             }
@@ -155,7 +157,7 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
         let mut number = 1;
         while !taken.insert(free.clone()) {
             number += 1;
-            // Two routes of one path differ in what they take.
+            // Two routes of one path differ in their parameters.
             let by = api.parameters.keys().nth(number - 2).cloned();
             free = by.map_or_else(|| format!("{name}_{number}"), |by| format!("{name}_by_{by}"));
         }
@@ -167,7 +169,7 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
     domain.rename_apis(&renamed);
 }
 
-/// The words of a name in capitals: `FindBook`.
+/// Splits a name at its capitals: `FindBook`.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut before = ' ';
@@ -190,7 +192,7 @@ fn names_measure(text: &str) -> bool {
     !units.is_empty() || !currencies.is_empty()
 }
 
-/// Keeps those sentences of a text, by position, that are wanted.
+/// Keeps the wanted sentences of a text, by position.
 fn keep_sentences(text: &mut String, is_wanted: impl Fn(usize, &str) -> bool) {
     let sentences = text.trim_end_matches('.').split(". ").enumerate();
     let kept: Vec<&str> =
@@ -203,15 +205,15 @@ fn document(api: &mut ApiDoc, documents: Documents) {
     match documents {
         Documents::Thorough => {}
         Documents::Terse => {
-            // Units and currencies are named nowhere else.
+            // Only these sentences name units and currencies.
             keep_sentences(&mut api.description, |at, sentence| at == 0 || names_measure(sentence));
         }
         Documents::Bare => {
-            // Units and currencies are named in descriptions only, so these descriptions stay.
+            // Only descriptions name units and currencies, so these stay.
             let plain =
                 |field: &&mut diorama_seeds::doc::FieldDoc| field.unit.is_none() && field.currency.is_none();
             api.parameters.values_mut().filter(plain).for_each(|field| field.description = None);
-            // Rules are found out by calling.
+            // Callers learn the rules by calling.
             let rules: Vec<&str> =
                 api.behaviour.require.iter().map(|rule| &*rule.otherwise.message).collect();
             let tells = |sentence: &str| rules.iter().any(|rule| tells_rule(sentence, rule));
@@ -305,7 +307,7 @@ mod tests {
                                 | Unplayed::NotSignedIn(_))
                         )
                     };
-                    // A reply may hold no item to tell of; what no draw plays is broken.
+                    // A reply may have no suitable item, so a scenario fails only if no draw plays.
                     let mut played = play(&batch, scenario, &[], options, &mut rng);
                     for _ in 0..3 {
                         if is_lost(&played) {
@@ -323,12 +325,12 @@ mod tests {
                 }
             }
         }
-        // One parameter, in each casing.
+        // One parameter occurs in each casing.
         assert!(["max_fee", "maxFee", "MaxFee"].iter().all(|name| shapes.contains(*name)), "{shapes:?}");
     }
 
     #[test]
-    fn a_name_is_taken_apart_at_its_capitals() {
+    fn names_are_split_at_capitals() {
         assert_eq!(words("MyPINs"), ["my", "pins"]);
         assert_eq!(words("FindBook"), ["find", "book"]);
     }

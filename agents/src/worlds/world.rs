@@ -1,7 +1,7 @@
-//! The analysis of a world before any call: a template's sources, its phrases, and which API can find which values.
+//! Analyses a world before any call: its sources, its phrases, and the APIs that find each value.
 //!
-//! Owns [`WorldTemplate`] (a compiled source world that batches are materialised from) and [`BatchWorld`] (one materialised world
-//! with its engine). Must not execute calls.
+//! Owns [`WorldTemplate`] (a compiled source world that batches are materialised from) and [`BatchWorld`]
+//! (one materialised world with its engine). It must not execute calls.
 
 use std::sync::{Arc, OnceLock};
 
@@ -27,15 +27,15 @@ use crate::scenarios::shares::Shares;
 pub struct WorldTemplate {
     /// The world's name.
     pub name: String,
-    /// Licence of its rows; `unstated` where its document gives none.
+    /// The licence of its rows; `unstated` if its document gives none.
     pub license: String,
-    /// Its source; `unstated` where its document names none.
+    /// The source of its document; `unstated` if that names none.
     pub origin: String,
     /// The compiled source.
     pub source: Source,
-    /// Words for its APIs and fields.
+    /// The phrases for its APIs and fields.
     pub guide: Guide,
-    /// The static analysis.
+    /// The static analysis of its APIs.
     pub survey: Survey,
     /// Fields that hold names of people.
     pub people: PersonFields,
@@ -64,7 +64,7 @@ pub struct BatchWorld {
     pub alternates: Arc<World>,
 }
 
-/// A conversation that begins.
+/// The empty prior of a conversation that begins.
 static NO_PRIOR: Prior = Prior::NONE;
 
 impl BatchWorld {
@@ -74,7 +74,7 @@ impl BatchWorld {
         WorldContext { base, vocabulary, survey, stop: Stop::NEVER }
     }
 
-    /// Returns the records and values that the places of scenarios are chosen from, where nothing came before.
+    /// Returns the records and values that scenario bindings are chosen from, at the start of a conversation.
     pub fn record_source<'a>(&'a self, records: &'a Reading<'a>, clock: Instant) -> RecordSource<'a> {
         RecordSource {
             world: self.base.world(),
@@ -86,7 +86,7 @@ impl BatchWorld {
         }
     }
 
-    /// Returns the values that rows state of this world.
+    /// Returns the facts that rows state of this world.
     pub fn of_rows(&self) -> RowWorld<'_> {
         RowWorld {
             base: &self.base,
@@ -102,7 +102,7 @@ impl WorldTemplate {
     /// Compiles a source document.
     ///
     /// # Errors
-    /// The findings of the reader.
+    /// Returns the findings of the reader.
     pub fn new(
         doc: &WorldDoc,
         alternate_seed: u64,
@@ -114,11 +114,11 @@ impl WorldTemplate {
         Ok(world_template)
     }
 
-    /// As [`WorldTemplate::new`], for a document of whose scenarios the words were checked. Its alternate records are made when they are first
-    /// wanted.
+    /// Does the same as [`WorldTemplate::new`], for a document whose scenario words were checked.
+    /// Alternate records are made on first use.
     ///
     /// # Errors
-    /// As [`WorldTemplate::new`].
+    /// Returns the errors of [`WorldTemplate::new`].
     pub(crate) fn of_read(
         doc: WorldDoc,
         alternate_seed: u64,
@@ -162,26 +162,27 @@ impl WorldTemplate {
         }))
     }
 
-    /// Records of another seed: where values for new records come from.
+    /// Returns records of another seed, which provide values for new records.
     ///
     /// # Errors
-    /// When they cannot be made.
+    /// Returns an error if they cannot be made.
     pub fn alternates(&self) -> Result<Arc<World>, Report> {
         self.alternates.get_or_init(|| self.source.alternates(self.alternate_seed).map(Arc::new)).clone()
     }
 
-    /// The words of what people call what its APIs do.
+    /// Returns the words by which people name the actions of its APIs.
     pub fn names(&self) -> &Names {
         self.names.get_or_init(|| Names::new(self.world(), &self.guide))
     }
 
-    /// The APIs' words and analysis aside, the compiled world without records.
+    /// Returns the compiled world without records.
     pub fn world(&self) -> &World {
         self.source.world()
     }
 }
 
-/// The fields of a document that hold names of people: those made by `person_name`, with a last name, or that an e-mail address is made of.
+/// Returns the fields of a document that hold names of people.
+/// Their provider is `person_name`, has a last name, or feeds an e-mail address.
 fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
     let domains = doc.to_domains();
     let names_person = |resource: &Resource, field: &Field| {
@@ -194,7 +195,7 @@ fn person_fields(doc: &WorldDoc, world: &World) -> PersonFields {
         });
         let template = doc.fake.as_ref().and_then(|fake| fake.get("text")).and_then(|text| text.as_str());
         let with_name = template.is_some_and(|text| text.contains("{last_name}"));
-        // What every record has is made by what stands behind the chance.
+        // A field that every record has takes its provider from inside the chance.
         let made = doc.fake.as_ref().filter(|fake| fake.get("share").is_some_and(|share| *share == 1.0));
         let always = made.and_then(|fake| fake.get("of")?.as_str());
         Some(always.or(doc.provider()) == Some("person_name") || with_name || is_in_address)

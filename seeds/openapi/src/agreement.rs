@@ -1,7 +1,8 @@
-//! Agreement: the made-up fields of a record follow from each other as the words of their names say.
+//! Owns how the fields of one record are made to agree, by the relations of their names
+//! (`diorama_seeds::agreement`).
 //!
-//! Owns how relations of names (`diorama_seeds::agreement`) become makers of values: expressions that the world file shows, and spans
-//! that do not touch. What objects inside records hold is made to agree where replies are made.
+//! Relations become providers: expressions that the world file shows, and ranges that do not overlap. Replies
+//! make objects inside records agree.
 
 mod amounts;
 mod makers;
@@ -27,7 +28,7 @@ pub(super) fn agree(resource: &mut ResourceDoc) {
     amounts::add_up(&mut resource.fields);
 }
 
-/// Whether the values of some fields have to agree with those of others.
+/// Returns true if the values of some of these fields must agree with each other.
 pub(super) fn is_bound(fields: &IndexMap<String, FieldDoc>) -> bool {
     let moments: Vec<Moment> = fields
         .iter()
@@ -44,7 +45,7 @@ pub(super) fn is_bound(fields: &IndexMap<String, FieldDoc>) -> bool {
     follows || told || !bonds(&numbers).is_empty()
 }
 
-/// The members of a record that count a list that it shows, or say which page of it that is.
+/// Returns the members of a record that count one of its lists or that say which page of it is shown.
 pub(super) fn told_of_lists(record: &Shape) -> HashSet<&str> {
     let members = || record.members().into_iter().flatten();
     let lists: Vec<String> =
@@ -54,7 +55,7 @@ pub(super) fn told_of_lists(record: &Shape) -> HashSet<&str> {
     }
     let names = || members().map(|(name, _)| name.as_str());
     let pages: Vec<(&str, Page)> = names().filter_map(|name| Some((name, page_member(name)?))).collect();
-    // One such word may mean anything, and the total of an order is no count of its lines.
+    // One such word may mean anything, and the total of an order does not count its lines.
     let is_priced = names().any(is_of_money);
     let is_paged = pages.len() > 1 || !is_priced && pages.iter().any(|(_, role)| *role == Page::Total);
     let pages = pages.into_iter().filter(|_| is_paged && lists.len() == 1).map(|(name, _)| name);

@@ -1,21 +1,21 @@
-//! What the names of list parameters say of fields: bounds, and orders.
+//! Reads the names of list parameters: bounds on a field, and orders.
 
 use diorama_seeds::doc::Comparison;
 
 use super::words::words;
 
-/// Whether a parameter is called as one by which callers choose an order.
+/// Returns true if callers choose an order by a parameter of this name.
 pub(super) fn is_order(name: &str) -> bool {
     ["sort", "sort_by", "order_by", "sortby", "orderby", "ordering"].contains(&words(name).join("_").as_str())
 }
 
-/// The field by which a value orders: `-price` and `price.desc` order by `price`.
+/// Returns the field that an order value names: `-price` and `price.desc` order by `price`.
 pub(super) fn ordered_by(value: &str) -> &str {
     let value = value.strip_prefix('-').unwrap_or(value);
     value.strip_suffix(".desc").or_else(|| value.strip_suffix(".asc")).unwrap_or(value)
 }
 
-/// `vote_average_gte` is `vote_average` from below.
+/// Splits the name of a bound into field and comparison: `vote_average_gte` bounds `vote_average` from below.
 pub(super) fn bound(joined: &str) -> Option<(String, Comparison)> {
     const SUFFIXES: [(&str, Comparison); 16] = [
         ("_gte", Comparison::GreaterOrEqual),
@@ -52,7 +52,7 @@ pub(super) fn bound(joined: &str) -> Option<(String, Comparison)> {
     })
 }
 
-/// Field names that a filter's stem may mean.
+/// Returns the field names that a filter's stem may stand for.
 pub(super) fn stems(stem: &str) -> Vec<String> {
     let mut out = vec![stem.to_owned()];
     for prefix in ["with_", "primary_", "original_"] {

@@ -1,6 +1,6 @@
-//! References: other files of the document's folder are taken into it, and what leads nowhere is found.
+//! Takes other files of the document's folder into the document, and finds references that lead nowhere.
 //!
-//! Files come from a [`Files`], which alone decides what may be read; nothing is ever asked of a network.
+//! Files come from a [`Files`], which alone decides which of them may be read. The network is never asked.
 
 use diorama_seeds::pointer::{escape, unescape};
 use indexmap::{IndexMap, IndexSet};
@@ -9,23 +9,23 @@ use serde_json::{Map, Value as Json};
 use super::source::{self, Unreadable};
 use super::walk::Walk;
 
-/// The member of a document that holds the files it took in.
+/// The member of a document that holds the files taken into it.
 const TAKEN: &str = "x-diorama-files";
-/// Files that one document may take in.
+/// The greatest number of files that one document may take in.
 const MAX_FILES: usize = 500;
-/// References that are reported one by one.
+/// The greatest number of references that are reported one by one.
 const MAX_NOTES: usize = 200;
 
 /// Gives the other files that a document refers to.
 pub trait Files {
-    /// The text of a file by its path below the document's folder, with `/` between the segments.
+    /// Returns the bytes of a file by its path below the document's folder, with `/` between the segments.
     ///
     /// # Errors
-    /// Why it cannot be had, as a lower-case clause: `there is no such file`.
+    /// Returns the reason why the file cannot be read, as a lower-case clause: `there is no such file`.
     fn read(&self, path: &str) -> Result<Vec<u8>, String>;
 }
 
-/// No other files.
+/// Refuses every other file.
 #[derive(Clone, Copy, Debug)]
 pub struct NoFiles;
 
@@ -35,7 +35,8 @@ impl Files for NoFiles {
     }
 }
 
-/// Takes the files that a document refers to into it, so that every reference that can be followed is one inside it.
+/// Takes the files that a document refers to into it, so that references to them become references inside the
+/// document.
 /// A reference that cannot be followed stays as it is. Returns the reasons, by the text of the reference.
 pub(super) fn take_in(root: &mut Json, files: &dyn Files) -> IndexMap<String, String> {
     let mut bundle =
@@ -84,7 +85,7 @@ impl Bundle<'_> {
         }
     }
 
-    /// Rewrites the references of a file to places inside the whole.
+    /// Rewrites the references of a file to positions inside the whole document.
     fn point(&mut self, node: &mut Json, file: &str) {
         Walk::default().visit_mut(node, &mut |members| {
             if let Some(Json::String(reference)) = members.get_mut("$ref") {
@@ -94,7 +95,8 @@ impl Bundle<'_> {
         });
     }
 
-    /// Returns a reference as one inside the whole; the reference itself where it cannot be followed.
+    /// Returns a reference as one inside the whole document; the reference itself where it cannot be
+    /// followed.
     fn target(&mut self, reference: &str, file: &str) -> String {
         let (path, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         if path.is_empty() {
@@ -130,12 +132,12 @@ impl Bundle<'_> {
     }
 }
 
-/// A place inside a file that was taken in.
+/// Returns a reference to a position inside a file that was taken in.
 fn inside(path: &str, fragment: &str) -> String {
     format!("#/{TAKEN}/{}{fragment}", escape(path))
 }
 
-/// A reference as its author meant it: `pet.yaml#/Pet` for a place inside a file that was taken in.
+/// Returns a reference as its author wrote it, as `pet.yaml#/Pet` for a file that was taken in.
 pub(super) fn shown(reference: &str) -> String {
     let inner = reference.strip_prefix("#/").and_then(|rest| rest.strip_prefix(TAKEN)?.strip_prefix('/'));
     let Some(inner) = inner else { return reference.to_owned() };
@@ -144,7 +146,7 @@ pub(super) fn shown(reference: &str) -> String {
     format!("{file}#{}", rest.map(|rest| format!("/{rest}")).unwrap_or_default())
 }
 
-/// The path of a file from the path of the file that names it, both below the folder.
+/// Resolves the path of a file against the path of the file that names it, both below the folder.
 fn joined(from: &str, path: &str) -> Result<String, &'static str> {
     let decoded = super::shape::percent_decode(path);
     if decoded.contains(['\\', '\0', ':']) || decoded.starts_with('/') {
@@ -164,7 +166,7 @@ fn joined(from: &str, path: &str) -> Result<String, &'static str> {
     Ok(segments.join("/"))
 }
 
-/// Lists the references that lead nowhere, each with its place in the document and why.
+/// Lists the references that lead nowhere, each with its position in the document and the reason.
 pub(super) fn unresolved(root: &Json, reasons: &IndexMap<String, String>) -> Vec<String> {
     let mut found = Vec::new();
     Walk::default().visit(root, &mut String::from("#"), &mut |members, path| {
@@ -184,7 +186,7 @@ pub(super) fn unresolved(root: &Json, reasons: &IndexMap<String, String>) -> Vec
     found
 }
 
-/// Refuses schemas that are made of themselves: `allOf` and bare references in a circle have no meaning.
+/// Refuses schemas that contain themselves by `allOf` or bare references: such a circle has no meaning.
 pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
     let mut starts = IndexSet::new();
     Walk::default().visit(root, &mut String::new(), &mut |members, _| {
@@ -216,7 +218,7 @@ pub(super) fn check_circles(root: &Json) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// The references that a schema is made of: its own, and those of its `allOf`.
+/// Returns the references that a schema consists of: its own, and those of its `allOf`.
 fn made_of<'a>(root: &'a Json, reference: &str) -> Vec<&'a str> {
     let mut out = Vec::new();
     let mut nodes: Vec<&Json> = super::shape::lookup(root, reference).into_iter().collect();

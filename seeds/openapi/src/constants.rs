@@ -1,9 +1,9 @@
-//! Constants as expressions.
+//! Writes constants of a document as expressions.
 
 pub(super) use diorama_seeds::expr::quote;
 use serde_json::Value as Json;
 
-/// A constant as an expression.
+/// Writes a constant as an expression; an object has none.
 pub(super) fn literal(value: &Json) -> Option<String> {
     Some(match value {
         Json::Null => "null".to_owned(),

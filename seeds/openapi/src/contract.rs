@@ -1,4 +1,4 @@
-//! The contracts of a document: schemas of bodies in the words of JSON Schema, with what they refer to.
+//! Copies the schemas of request and reply bodies into contracts, with the schemas that they refer to.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json, json};
 use super::document::Operation;
 use super::shape::{is_placeholder, lookup};
 
-/// What of a schema promises something about values, or lends them a form.
+/// The keywords that constrain values or lend them a form.
 const WORDS: [&str; 40] = [
     "type",
     "enum",
@@ -53,17 +53,18 @@ const WORDS: [&str; 40] = [
     "writeOnly",
     "xml",
 ];
-/// Examples and defaults longer than this lend nothing.
+/// Examples and defaults of this many bytes or more are dropped.
 const LONGEST: usize = 200;
 
-/// Says of which resource objects with such members are records, by the noun of the place where they stand.
+/// Returns the resource whose records objects with such members are, by the noun of the schema that holds
+/// them.
 pub(super) type Resources<'a> = &'a dyn Fn(&BTreeSet<String>, &str) -> Option<String>;
 
-/// Takes schemas out of a document.
+/// Takes schemas out of a document and collects the schemas that they refer to.
 pub(super) struct Taker<'a> {
     root: &'a Json,
     resources: Resources<'a>,
-    /// Before 3.1 nothing beside a `$ref` counts.
+    /// True before 3.1, where members beside a `$ref` do not count.
     old: bool,
     names: IndexMap<String, String>,
     waiting: Vec<String>,
@@ -77,7 +78,7 @@ impl<'a> Taker<'a> {
         Self { root, resources, old, names: IndexMap::new(), waiting: Vec::new(), schemas: IndexMap::new() }
     }
 
-    /// The contract of an operation.
+    /// Returns the contract of an operation.
     pub(super) fn contract(
         &mut self,
         operation: &Operation,
@@ -103,7 +104,7 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// All schemas that the contracts refer to.
+    /// Returns all schemas that the contracts refer to.
     pub(super) fn finish(self) -> IndexMap<String, Json> {
         self.schemas
     }
@@ -111,7 +112,7 @@ impl<'a> Taker<'a> {
     fn take(&mut self, schema: &Json) -> Json {
         let taken = self.convert(schema, "", 0);
         while let Some(pointer) = self.waiting.pop() {
-            // What a reference to nothing should have been is a plain object.
+            // A reference that leads nowhere becomes a plain object.
             let target = lookup(self.root, &pointer).cloned().unwrap_or_else(|| json!({"type": "object"}));
             let called = pointer.rsplit('/').next().unwrap_or_default();
             let converted = self.convert(&target, &noun(called), 0);
@@ -122,7 +123,7 @@ impl<'a> Taker<'a> {
         taken
     }
 
-    /// The name of what a reference leads to.
+    /// Returns the name under which a referenced schema is collected.
     fn name(&mut self, pointer: &str) -> String {
         if let Some(name) = self.names.get(pointer) {
             return name.clone();
@@ -143,7 +144,7 @@ impl<'a> Taker<'a> {
         name
     }
 
-    /// A schema in the words that count. `called` is the noun of the place where it stands.
+    /// Returns a schema with the keywords that count. `called` is the noun of the schema that holds it.
     fn convert(&mut self, schema: &Json, called: &str, depth: u32) -> Json {
         let Some(members) = schema.as_object().filter(|_| depth < 100) else {
             return schema.as_bool().map_or(Json::Bool(true), Json::Bool);
@@ -181,7 +182,7 @@ impl<'a> Taker<'a> {
                 ("allOf" | "anyOf" | "oneOf" | "prefixItems", Json::Array(parts)) => {
                     Json::Array(parts.iter().map(|part| self.convert(part, called, depth + 1)).collect())
                 }
-                // Slips of documents promise nothing.
+                // Malformed keywords constrain nothing.
                 ("required" | "enum", other) if !other.is_array() => continue,
                 ("minimum" | "maximum" | "minLength" | "maxLength" | "minItems" | "maxItems", other)
                     if !other.is_number() =>

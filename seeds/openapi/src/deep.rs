@@ -1,5 +1,5 @@
-//! Deep and circular inputs through every way into the packages of worlds: each is an error or a world, never the end of
-//! the process.
+//! Feeds deep and circular inputs to every parser: each is an error or a world, and no input ends the
+//! process.
 
 use std::rc::Rc;
 
@@ -11,16 +11,16 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{ImportOptions, import, overlay};
 
-/// Levels of the deep inputs.
+/// Nesting levels of the deep inputs.
 const LEVELS: usize = 10_000;
 
-/// Runs with the stack that threads have.
+/// Runs a closure with a stack of 2 MiB, which is what threads have.
 fn on_a_thread<T: Send + 'static>(what: &str, run: impl FnOnce() -> T + Send + 'static) -> T {
     let thread = std::thread::Builder::new().name(what.to_owned()).stack_size(2 << 20).spawn(run).unwrap();
     thread.join().unwrap()
 }
 
-/// Makes all that a world's document says: its records, and a reply of each API's schema.
+/// Generates all that a world describes: its records, and a reply by each API's schema.
 fn make(doc: WorldDoc) {
     let schemas: Map<String, Json> = doc.domain.iter().flat_map(|head| head.schemas.clone()).collect();
     let schemas = Schemas::new(schemas);
@@ -40,7 +40,7 @@ fn nested(open: &str, inner: &str, close: &str, levels: usize) -> String {
     format!("{}{inner}{}", open.repeat(levels), close.repeat(levels))
 }
 
-/// A document whose only operations send and show a schema.
+/// Returns a document whose only operations send and return a schema.
 fn document(schema: &str, schemas: &str) -> String {
     let content =
         format!(r##"{{"content": {{"application/json": {{"schema": {schema}}}}}, "description": "d"}}"##);
@@ -62,7 +62,7 @@ fn swagger(schema: &str, schemas: &str) -> String {
     )
 }
 
-/// Ways in which a schema says something of another.
+/// Lists the ways in which a schema may contain another.
 const WAYS: [(&str, &str); 10] = [
     ("", ""),
     (r#"{"allOf": ["#, "]}"),
@@ -87,12 +87,12 @@ fn import_all(what: &str, texts: Vec<String>) {
 }
 
 #[test]
-fn schemas_may_lie_inside_each_other_however_deep() {
+fn schemas_may_be_nested_to_any_depth() {
     for (open, close) in WAYS.into_iter().filter(|(open, _)| !open.is_empty()) {
         for levels in [20, 50, LEVELS] {
             let schema = nested(open, r#"{"type": "string"}"#, close, levels);
             import_all(open, vec![document(&schema, "{}"), swagger(&schema, "{}")]);
-            // A text that does not begin like JSON is YAML.
+            // The parser reads a text as YAML unless it begins like JSON.
             let yaml = format!(
                 "openapi: 3.1.0\n{}",
                 document(&schema, "{}").replacen("{\"openapi\": \"3.1.0\",", "x: {", 1)
@@ -103,7 +103,7 @@ fn schemas_may_lie_inside_each_other_however_deep() {
 }
 
 #[test]
-fn schemas_may_refer_to_each_other_however_often() {
+fn schemas_may_refer_to_each_other_any_number_of_times() {
     let to = |place: usize| format!(r##"{{"$ref": "#/components/schemas/s{place}"}}"##);
     for (open, close) in WAYS {
         let schema = |place: usize, next: usize| format!(r#""s{place}": {open}{}{close}"#, to(next));
@@ -120,7 +120,7 @@ fn schemas_may_refer_to_each_other_however_often() {
 }
 
 #[test]
-fn schemas_of_many_parts_are_put_together_within_bounds() {
+fn schemas_of_many_parts_are_merged_within_bounds() {
     // Each of thirty levels has eight parts, each of which has all of the next level.
     for word in ["allOf", "anyOf", "oneOf"] {
         let mut schemas = Map::new();
@@ -135,7 +135,7 @@ fn schemas_of_many_parts_are_put_together_within_bounds() {
         let schemas = Json::Object(schemas).to_string();
         import_all(word, vec![document(list, &schemas)]);
     }
-    // One member in as many parts as there may be.
+    // One member is constrained in thousands of parts.
     let part = |place| json!({"properties": {"a": {"maxLength": place}}, "items": {"maxLength": place}});
     let parts: Vec<Json> = (0..LEVELS).map(part).collect();
     import_all("parts", vec![document(&json!({ "allOf": parts }).to_string(), "{}")]);
@@ -157,7 +157,7 @@ fn paths_and_examples_may_be_of_any_depth() {
     import_all("paths", vec![deep, format!("{{{head}, \"paths\": {{{}}}}}", all.join(", ")), written]);
 }
 
-/// A world of things with a field, other resources, and what its only API does.
+/// Returns a world of things with one field, other resources, and one API.
 fn world_of(field: &str, others: &str, api: &str) -> String {
     format!(
         r#"{{"world": 1, "name": "deep", "clock": "2026-03-02T09:00", "resources": {{"thing": {{"key": "thing_id",
@@ -179,7 +179,7 @@ fn read_all(what: &str, texts: Vec<String>) {
 }
 
 #[test]
-fn worlds_may_be_nested_however_deep() {
+fn worlds_may_be_nested_to_any_depth() {
     let (text, list) = (r#"{"type": "string"}"#, r#""behaviour": {"list": "thing"}"#);
     for levels in [12, 40, LEVELS] {
         let field =
@@ -257,7 +257,7 @@ fn worlds_may_be_nested_however_deep() {
 }
 
 #[test]
-fn resources_may_refer_to_each_other_however_often() {
+fn resources_may_refer_to_each_other_any_number_of_times() {
     let list = r#""behaviour": {"list": "thing"}"#;
     let text = r#"{"type": "string"}"#;
     let resource = |place: usize, up: &str, more: &str| {
@@ -265,7 +265,7 @@ fn resources_may_refer_to_each_other_however_often() {
             r#", "r{place}": {{"key": "id", "fields": {{"name": {{"type": "string"}}, "up": {up}}}, {more}}}"#
         )
     };
-    // Records of each, or some for each record of the next.
+    // Links each resource to the next: with records of its own, or one for each record of the next.
     let chain = |count: usize, circle: bool, each: bool| -> String {
         let one = |place: usize| {
             let next = if circle { (place + 1) % count } else { place + 1 };
@@ -279,7 +279,7 @@ fn resources_may_refer_to_each_other_however_often() {
         (0..count).map(one).collect()
     };
     let keys = |count: usize| -> String {
-        // A key that is the key of the next.
+        // Each key refers to the key of the next resource.
         let one = |place: usize| {
             let next = (place + 1) % count;
             format!(
@@ -302,7 +302,7 @@ fn resources_may_refer_to_each_other_however_often() {
 }
 
 #[test]
-fn overlays_may_be_nested_however_deep() {
+fn overlays_may_be_nested_to_any_depth() {
     on_a_thread("overlay", || {
         let text = world_of(r#"{"type": "string"}"#, "", r#""behaviour": {"list": "thing"}"#);
         let doc = world::read("deep.json", text.as_bytes()).unwrap();

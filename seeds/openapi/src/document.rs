@@ -1,4 +1,4 @@
-//! The document: operations of OpenAPI 3.0 and 3.1 with resolved shapes. Decides nothing about resources.
+//! Reads the operations of OpenAPI 3.0 and 3.1 with resolved shapes. Decides nothing about resources.
 
 mod parameters;
 mod replies;
@@ -26,7 +26,7 @@ use super::source::Unreadable;
 use super::words::{is_identifier, sentence, snake, words};
 use super::{Note, Severity};
 
-/// Methods that can be operations, in the order in which they are read.
+/// The methods that can be operations, in the order in which they are read.
 const METHODS: [&str; 6] = ["get", "post", "put", "patch", "delete", "query"];
 /// The operations of a document, and its head.
 pub(super) struct Document {
@@ -36,57 +36,58 @@ pub(super) struct Document {
     pub(super) security: IndexMap<String, SecurityDoc>,
 }
 
-/// One operation.
 pub(super) struct Operation {
     pub(super) id: Option<String>,
-    /// Callers are told to use another.
+    /// The document tells callers to use another operation.
     pub(super) deprecated: bool,
-    /// Upper case.
+    /// In upper case.
     pub(super) method: String,
     pub(super) path: String,
-    /// The method and path by which callers reach it, where it is read as an operation of REST with others.
+    /// The method and path that callers use, where the operation is read as a different REST route.
     pub(super) written: Option<(String, String)>,
-    /// The parameter that callers send for all parts of a resource's name in its path, and the collections of these.
+    /// The parameter that callers send for a whole resource name in the path, and the collections of its
+    /// parts.
     pub(super) resource_name: Option<(String, Vec<String>)>,
-    /// Query parameters or headers that choose it among those of its path, with their values.
+    /// Query parameters or headers that choose the operation among those of its path, with their values.
     pub(super) chosen_by: IndexMap<String, String>,
     pub(super) summary: String,
     pub(super) description: String,
     pub(super) parameters: Vec<Parameter>,
     /// The JSON body of a request.
     pub(super) body: Option<Shape>,
-    /// Status and shape of success; no shape when it has no JSON body.
+    /// The status of success. The reply has no shape when it has no JSON body.
     pub(super) status: u16,
     pub(super) reply: Option<Shape>,
-    /// The schema of the request's body as it is written, and whether it must be there.
+    /// The schema of the request's body, as the document writes it.
     pub(super) request: Option<Json>,
-    /// A request must have a body.
+    /// The operation requires a body.
     pub(super) needs_body: bool,
     /// The body is a form and no JSON.
     pub(super) form: bool,
     /// The body is a merge patch (RFC 7396).
     pub(super) merges: bool,
-    /// It makes what is not there: a PUT that declares 201 beside another success.
+    /// A PUT creates missing records: it declares 201 beside another success.
     pub(super) makes: bool,
-    /// A PUT that may make what nothing else makes: it says so, or does not say what it answers where there is nothing.
+    /// A PUT may create records that no other operation creates: it says so, or declares no reply for a
+    /// missing record.
     pub(super) puts: bool,
-    /// It declares what it answers where there is no such record.
+    /// The operation declares its reply to a missing record.
     pub(super) misses: bool,
     /// The body is neither JSON nor a form.
     pub(super) octets: bool,
     /// The JSON schema of a success as it is written.
     pub(super) promise: Option<Json>,
-    /// The media types of a success, where there are others than JSON that can be served.
+    /// The media types of a success, where types other than JSON can be served.
     pub(super) kinds: Vec<String>,
     /// The schemas of a success's headers, by name.
     pub(super) headers: Vec<(String, Json)>,
     /// A success has content of some kind.
     pub(super) answers: bool,
-    /// The parameters that its address has after its path: `lat` of `/alerts?lat={lat}`.
+    /// The parameters that stand after the path of the address: `lat` of `/alerts?lat={lat}`.
     pub(super) beside: Vec<Parameter>,
     /// The bodies of its errors, by status.
     pub(super) errors: IndexMap<String, Json>,
-    /// The status with which it refuses a body that is not valid.
+    /// The status that refuses an invalid body.
     pub(super) refusal: u16,
     pub(super) security: Needs,
 }
@@ -94,17 +95,17 @@ pub(super) struct Operation {
 /// A parameter outside the body.
 pub(super) struct Parameter {
     pub(super) name: String,
-    /// The name by which callers send it, where that is another.
+    /// The name that callers send, where it differs.
     pub(super) sent_as: Option<String>,
-    /// The character between the items of a list, where that is no comma.
+    /// The character between the items of a list, where it is not a comma.
     pub(super) separator: Option<char>,
     pub(super) place: Place,
     pub(super) required: bool,
     pub(super) description: String,
     pub(super) shape: Shape,
-    /// In a path: it takes any value of its form, as this one, and is no record's key.
+    /// A path parameter takes any value of its form, such as this one, and is no record's key.
     pub(super) free: Option<Json>,
-    /// In a path: it takes that value alone.
+    /// A path parameter takes that value alone.
     pub(super) constant: bool,
 }
 
@@ -117,28 +118,28 @@ pub(super) enum Place {
 }
 
 impl Operation {
-    /// `GET /movie/{movie_id}`.
+    /// Returns the route for messages, as in `GET /movie/{movie_id}`.
     pub(super) fn route(&self) -> String {
         format!("{} {}", self.written_method(), self.written_path())
     }
 
-    /// Method, as the document writes it.
+    /// Returns the method as the document writes it.
     pub(super) fn written_method(&self) -> &str {
         self.written.as_ref().map_or(&self.method, |(method, _)| method)
     }
 
-    /// Path, as the document writes it.
+    /// Returns the path as the document writes it.
     pub(super) fn written_path(&self) -> &str {
         self.written.as_ref().map_or(&self.path, |(_, path)| path)
     }
 
-    /// A value of a parameter of its path that is no record's key.
+    /// Returns an example value of a path parameter that is no record's key.
     pub(super) fn free(&self, name: &str) -> Option<&Json> {
         let known = |known: &&Parameter| known.name == name && known.place == Place::Path;
         self.parameters.iter().find(known)?.free.as_ref()
     }
 
-    /// The shape of a key in its path. One that is read into the path may be sent in a query or a body.
+    /// Returns the shape of a key in the path. A rewritten operation may take it in a query or a body.
     pub(super) fn key_shape(&self, name: &str) -> Option<&Shape> {
         let named =
             |known: &&Parameter| known.name == name && (known.place == Place::Path || self.written.is_some());
@@ -174,19 +175,18 @@ pub(super) fn is_swagger(root: &Json) -> Result<bool, Unreadable> {
     }
 }
 
-/// An operation as it stands in the document.
 struct Found<'a> {
-    /// Its route as it is written, for notes.
+    /// The route as the document writes it, for notes.
     route: String,
     method: &'static str,
     path: String,
-    /// Query parameters or headers that choose it among those of its path, with their values.
+    /// Query parameters or headers that choose the operation among those of its path, with their values.
     chosen_by: IndexMap<String, String>,
     item: &'a Json,
     node: &'a Json,
 }
 
-/// The operations that can be served, in the document's order; the others are noted.
+/// Returns the operations that can be served, in the document's order; the others are noted.
 fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
     let mut all: Vec<Found<'_>> = Vec::new();
     let mut forms = HashMap::new();
@@ -227,7 +227,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
         let named = ["options", "head", "trace"].into_iter().filter(|method| item.get(method).is_some());
         let why = "the method is not served; only GET, POST, PUT, PATCH, DELETE and QUERY are";
         notes.extend(named.map(|method| left_out(method, why)));
-        // Methods that OpenAPI does not know, since 3.2.
+        // OpenAPI 3.2 puts methods without a field of their own here.
         let more = item.get("additionalOperations").and_then(Json::as_object).into_iter().flatten();
         let why = "the method is not served; of `additionalOperations` none is";
         notes.extend(more.map(|(method, _)| left_out(method, why)));
@@ -235,7 +235,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
     all
 }
 
-/// The schemas that an operation unfolds.
+/// Returns the schemas that an operation unfolds.
 fn schemas<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> Vec<&'a Json> {
     let parameters = written_parameters(item, node).filter_map(|parameter| unfolder.resolve(parameter));
     let mut schemas: Vec<&Json> = parameters.filter_map(parameter_schema).collect();
@@ -246,7 +246,7 @@ fn schemas<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> V
     schemas
 }
 
-/// Finds the operations of a document.
+/// Reads the operations and the head of a document.
 pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unreadable> {
     let text =
         |pointer: &str| root.pointer(pointer).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
@@ -261,7 +261,7 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
         let mut unfolder = Unfolder::new(root, levels);
         let mut operation = operation(&mut unfolder, found.method, &found.path, found.item, found.node);
         operation.chosen_by.clone_from(&found.chosen_by);
-        // A read whose arguments are in a body (OpenAPI 3.2).
+        // A QUERY (OpenAPI 3.2) is a read with its arguments in a body.
         if operation.method == "QUERY" {
             operation.written =
                 Some((std::mem::replace(&mut operation.method, "GET".to_owned()), found.path.clone()));
@@ -295,8 +295,8 @@ pub(super) fn read(root: &Json, notes: &mut Vec<Note>) -> Result<Document, Unrea
     })
 }
 
-/// The pairs after `#` or `?` of a path that tell its operations apart: `X-Amz-Target=Health.Describe`, `Action=Publish`, `acl`. A value
-/// that callers choose may be any. A name that no parameter has is left out.
+/// Returns the pairs after `#` or `?` of a path: `X-Amz-Target=Health.Describe`, `Action=Publish`, `acl`.
+/// A value that callers choose may be any. A pair is skipped unless a parameter has its name.
 fn chosen_by<'a>(
     unfolder: &mut Unfolder<'a>,
     written: &str,
@@ -316,7 +316,7 @@ fn chosen_by<'a>(
     pairs.collect()
 }
 
-/// The parameters of the pairs after `#` or `?` that may have any value.
+/// Returns the parameters of the pairs after `#` or `?` that may have any value.
 fn beside(root: &Json, found: &Found<'_>) -> Vec<Parameter> {
     let mut unfolder = Unfolder::new(root, levels::ALL);
     let any = found.chosen_by.iter().filter(|(_, value)| value.is_empty());
@@ -329,10 +329,10 @@ fn beside(root: &Json, found: &Found<'_>) -> Vec<Parameter> {
     known.collect()
 }
 
-/// Segments of a path, at most. Records of as many levels are looked for above each other.
+/// The greatest number of segments of a path. The importer looks for parent records on as many levels.
 const MAX_SEGMENTS: usize = 64;
 
-/// A path as the world format takes it: without query, fragment and final slash.
+/// Returns a path as the world format takes it: without query, fragment and final slash.
 fn routable(written: &str) -> Result<String, &'static str> {
     let path = written.split(['?', '#']).next().unwrap_or_default();
     let path = if path.len() > 1 { path.trim_end_matches('/') } else { path };
@@ -346,7 +346,8 @@ fn routable(written: &str) -> Result<String, &'static str> {
     }
 }
 
-/// The path with names of parameters that expressions can say, each once. Callers of a path do not see them.
+/// Renames path parameters so that expressions can name each of them. Callers send values and never see the
+/// names.
 fn sayable(mut path: String) -> String {
     for name in path_parameters(&path) {
         if !is_identifier(&name) {
@@ -364,8 +365,8 @@ fn sayable(mut path: String) -> String {
     path
 }
 
-/// Returns true if callers are told to use another operation: by the mark for it, or by its name, its summary or the first
-/// sentence of its description.
+/// Returns true if callers are told to use another operation.
+/// The flag, the operation id, the summary or the first sentence of the description says so.
 fn is_deprecated(node: &Json) -> bool {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default();
     let named = [text("operationId"), text("summary")].join(" ");
@@ -375,7 +376,7 @@ fn is_deprecated(node: &Json) -> bool {
     marked || named || said.contains("deprecated") || said.contains("closing down")
 }
 
-/// Returns true if the names of an operation say that it makes something.
+/// Returns true if one of an operation's names contains a verb of creation.
 fn says_create(names: &[String]) -> bool {
     let said =
         |word: &String| ["create", "creates", "add", "adds", "register", "upsert"].contains(&word.as_str());
@@ -393,7 +394,7 @@ fn operation<'a>(
     let mut parameters: Vec<Parameter> = Vec::new();
     for part in written_parameters(item, node) {
         let Some(parameter) = parameter(unfolder, part) else { continue };
-        // The operation's own parameter replaces the one its path shares.
+        // The operation's own parameter replaces the one that its path shares.
         let same = |known: &&mut Parameter| known.name == parameter.name && known.place == parameter.place;
         match parameters.iter_mut().find(same) {
             Some(known) => *known = parameter,

@@ -1,4 +1,4 @@
-//! The error bodies that a document declares, as the world format says them.
+//! Reads the error bodies that a document declares, in the form of the world format.
 
 use diorama_seeds::contract::tells_error;
 use indexmap::IndexMap;
@@ -6,17 +6,17 @@ use serde_json::{Map, Value as Json, json};
 
 use super::shape::lookup;
 
-/// References are followed so deep; below that anything is allowed.
+/// Levels of nesting that are copied; a deeper schema allows anything.
 const DEPTH: u32 = 6;
-/// A schema with more nodes than this is left out: the error is a problem document then.
+/// A larger schema, in nodes, is dropped: the error is then a problem document.
 const NODES: u32 = 400;
 
-/// The error bodies that an operation declares, by status.
+/// Returns the error bodies that an operation declares, by status.
 pub(super) fn declared(root: &Json, operation: &Json) -> IndexMap<String, Json> {
     let responses = operation.get("responses").and_then(Json::as_object);
     let mut errors: IndexMap<String, Json> =
         responses.into_iter().flatten().filter_map(|(status, node)| error(root, status, node)).collect();
-    // `4XX` stands for the statuses of which nothing else is said.
+    // `4XX` becomes the body of all statuses that the operation does not declare.
     if let Some(range) = errors.shift_remove("4XX") {
         errors.entry("default".to_owned()).or_insert(range);
     }
@@ -44,14 +44,14 @@ fn followed<'a>(root: &'a Json, node: &'a Json) -> &'a Json {
     reference.and_then(|reference| lookup(root, reference)).unwrap_or(node)
 }
 
-/// Puts a schema into the words of JSON Schema, with nothing outside itself.
+/// Copies a schema into the keywords of JSON Schema, without references.
 struct Closer<'a> {
     root: &'a Json,
     nodes: &'a mut u32,
 }
 
 impl Closer<'_> {
-    /// `object` or `array`, where a schema is of what holds values.
+    /// Returns `object` or `array` if values of a schema are containers.
     fn container(&self, schema: &Json, depth: u32) -> Option<&'static str> {
         let schema = followed(self.root, schema);
         match schema.get("type").and_then(Json::as_str) {
@@ -87,7 +87,7 @@ impl Closer<'_> {
                     let required = members.get("required").and_then(Json::as_array);
                     let is_owed = |name: &str| required.is_some_and(|all| all.iter().any(|own| own == name));
                     let all = all.iter().map(|(name, part)| {
-                        // No error body shows an object or a list that may be left out and is no error itself: the payment of a card error.
+                        // Optional containers that tell no error stay empty: the `payment` of a card error.
                         let kind =
                             self.container(part, depth).filter(|_| !is_owed(name) && !tells_error(name));
                         let bare = kind.map(|kind| json!({"type": kind}));
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn error_bodies_are_taken_with_what_they_refer_to() {
+    fn error_bodies_keep_the_schemas_that_they_refer_to() {
         let text = r##"{"openapi": "3.0.0", "info": {"title": "T", "version": "1"}, "paths": {"/things/?all": {"get": {"responses": {
             "200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": {"type": "object",
                 "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}}}}},

@@ -1,22 +1,22 @@
-//! What examples of a body promise where its schema says nothing of it: the same members again.
+//! Derives schemas from examples of a body, where its own schema says nothing of its members.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::shape::lookup;
 
-/// Examples that are read, and items of each of their lists.
+/// The greatest number of examples read, and of items of each of their lists.
 const MAX_EXAMPLES: usize = 8;
-/// Examples are read so deep.
+/// Levels of nesting that are read.
 const MAX_DEPTH: u32 = 12;
 
-/// The examples of a media type. Those that are written as JSON in a text are read.
+/// Returns the examples of a media type. A string that holds JSON is parsed.
 pub(super) fn of_media(root: &Json, media: &Json) -> Vec<Json> {
     let named = media.get("examples").and_then(Json::as_object).into_iter().flat_map(Map::values);
     let named = named.map(|named| resolved(root, named)).filter_map(|named| named.get("value"));
     media.get("example").into_iter().chain(named).take(MAX_EXAMPLES).map(read).collect()
 }
 
-/// What a chain of references leads to.
+/// Follows a chain of references to its end.
 pub(super) fn resolved<'a>(root: &'a Json, mut node: &'a Json) -> &'a Json {
     for _ in 0..32 {
         match node.get("$ref").and_then(Json::as_str).and_then(|pointer| lookup(root, pointer)) {
@@ -32,7 +32,7 @@ fn read(example: &Json) -> Json {
     text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| example.clone())
 }
 
-/// The schema of a media type; where it says nothing of members, one that its examples are valid by.
+/// Returns the schema of a media type; one derived from its examples where it says nothing of members.
 pub(super) fn promise(root: &Json, media: &Json) -> Option<Json> {
     let schema = media.get("schema");
     if schema.is_some_and(|schema| tells(root, schema)) {
@@ -42,7 +42,7 @@ pub(super) fn promise(root: &Json, media: &Json) -> Option<Json> {
     shown.map(|shown| of(&shown, 0)).reduce(merged).or_else(|| schema.cloned())
 }
 
-/// Returns true if a schema says what is in its values.
+/// Returns true if a schema constrains its values.
 pub(super) fn tells(root: &Json, schema: &Json) -> bool {
     tells_within(root, schema, 0)
 }
@@ -53,13 +53,13 @@ fn tells_within(root: &Json, schema: &Json, depth: u32) -> bool {
     let words = ["properties", "additionalProperties", "allOf", "anyOf", "oneOf", "enum", "const"];
     let filled =
         |word: &str| schema.get(word).filter(|part| part.as_object().is_none_or(|part| !part.is_empty()));
-    // A list of objects of which nothing is said says nothing, either.
+    // A list of unconstrained objects is unconstrained, too.
     let of_items =
         || filled("items").is_some_and(|item| depth < MAX_DEPTH && tells_within(root, item, depth + 1));
     !container || words.iter().any(|word| filled(word).is_some()) || of_items()
 }
 
-/// The schema of an example.
+/// Derives the schema of an example.
 fn of(example: &Json, depth: u32) -> Json {
     match example {
         _ if depth > MAX_DEPTH => json!({}),
@@ -79,7 +79,7 @@ fn of(example: &Json, depth: u32) -> Json {
     }
 }
 
-/// The schema of what is valid by one or the other: the members of both objects, the kind of a value that is not null.
+/// Merges two derived schemas: the members of both objects, and the kind of the value that is not null.
 fn merged(mut one: Json, other: Json) -> Json {
     if one["type"] == "null" || one == json!({}) {
         return other;
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_stand_in_for_a_schema_that_says_nothing() {
+    fn examples_replace_a_schema_without_constraints() {
         let root = json!({"components": {"schemas": {"Any": {"type": "object"}}}});
         let example =
             json!({"data": [{"id": "a", "size": 2, "by": null}, {"id": "b", "by": "Ann", "open": true}]});

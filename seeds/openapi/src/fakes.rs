@@ -1,7 +1,7 @@
-//! Which made-up values fit a field: by its format, its pattern, the examples of the document, and its name.
+//! Chooses the providers of a field: by its format, its pattern, the examples of the document, and its name.
 //!
-//! Examples lend their form (a hexadecimal id, a path to a picture) and, where few short words recur, their
-//! vocabulary (departments, kinds); they never lend ids.
+//! Examples lend their form (a hexadecimal id, a path to a picture). A few short words that recur become the
+//! vocabulary (departments, kinds). Examples never lend ids.
 
 use diorama_seeds::agreement::{Moment, MomentKind};
 use diorama_seeds::doc::{FieldDoc, TypeName};
@@ -25,7 +25,7 @@ mod fillers;
 mod ranges;
 mod samples;
 
-/// Where made-up dates of a record lie: days from the clock.
+/// The days between which generated dates of a record lie, relative to the clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) from: i32,
@@ -33,14 +33,14 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Dates of ordinary records: some years back, some months ahead.
+    /// Ordinary records lie between some years back and some months ahead.
     pub(super) const USUAL: Self = Self { from: -1200, to: 120 };
 }
 
-/// Type and values of a field, from all sights of it.
+/// Returns type and provider of a field, from every place where the document shows it.
 pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldDoc {
     let mut doc = typed(name, shape, depth);
-    // Records hold what their samples look like; callers may send any text.
+    // Generated values look like the samples, though callers may send any string.
     if let (Kind::String, Some(moment)) = (&shape.kind, moment(name, shape)) {
         doc.kind = TypeName::parse(moment);
     }
@@ -65,7 +65,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
                 Kind::Enum(values) => Some(
                     json!({"provider": "list", "of": {"provider": "pick", "of": values}, "min": (min as usize).min(values.len()), "max": values.len().min(max as usize)}),
                 ),
-                // Several names of anything tell nothing.
+                // A list of any names or sentences carries no information, so placeholders take its place.
                 _ if is_made_by(&inner, ANY_NAME) || is_prose(&inner) => Some(
                     json!({"provider": "list", "of": anything(&super::words::singular(name)), "min": min, "max": max}),
                 ),
@@ -104,7 +104,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
                 }
                 (member_name.clone(), inner, member.required)
             })
-            // What tells nothing is left out where it may be.
+            // Optional members with placeholder values are dropped.
             .filter(|(_, inner, required)| *required || !is_anything(inner))
             .map(|(name, inner, _)| (name, inner))
             .collect();
@@ -113,7 +113,7 @@ pub(super) fn field(name: &str, shape: &Shape, span: Span, depth: u32) -> FieldD
     doc
 }
 
-/// Counts of which one is the total of the others, as whole objects, so that they add up.
+/// Generates counts as whole objects if one of them is the total of the others, so that they add up.
 fn summed(fields: &IndexMap<String, FieldDoc>) -> Option<Json> {
     let is_total = |name: &&String| words(name).iter().any(|word| word == "total");
     let counts = |field: &FieldDoc| {
@@ -136,7 +136,8 @@ fn summed(fields: &IndexMap<String, FieldDoc>) -> Option<Json> {
     Some(json!({"provider": "pick", "of": (0..24).map(whole).collect::<Vec<Json>>()}))
 }
 
-/// Small objects of short words belong together (a country's code and its name), so examples lend them whole.
+/// Lends examples of small objects whole, because their strings belong together: a country's code and its
+/// name.
 fn pairs(item: &Shape) -> Option<Vec<Json>> {
     let members = item.members()?;
     let short = |value: &Json| value.as_str().is_some_and(|text| text.len() <= 40 && !text.is_empty());
@@ -159,7 +160,7 @@ fn pairs(item: &Shape) -> Option<Vec<Json>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-/// The type alone, for parameters.
+/// Returns the type without a provider, for parameters.
 pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
     let mut doc = FieldDoc { nullable: shape.nullable, ..FieldDoc::default() };
     let kind = match &shape.kind {
@@ -190,12 +191,12 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
         doc.min.clone_from(&shape.min);
         doc.max.clone_from(&shape.max);
         if kind == "integer" {
-            // A limit with a fraction or beyond 64 bits is no limit of a whole number.
+            // A limit with a fraction or beyond 64 bits does not bound an integer.
             doc.min = doc.min.filter(Json::is_i64);
             doc.max = doc.max.filter(Json::is_i64);
         }
         let bound = |limit: &Option<Json>| limit.as_ref().and_then(Json::as_f64);
-        // Limits that no value keeps are no limits.
+        // Contradictory limits are dropped.
         if bound(&doc.min).zip(bound(&doc.max)).is_some_and(|(min, max)| min > max) {
             (doc.min, doc.max) = (None, None);
         }
@@ -217,7 +218,7 @@ pub(super) fn typed(name: &str, shape: &Shape, depth: u32) -> FieldDoc {
     doc
 }
 
-/// `date`, `date-time` or `time`, when a string is declared as one.
+/// Returns `date`, `date-time` or `time` if the format of a string declares it.
 fn declared_moment(shape: &Shape) -> Option<&'static str> {
     match shape.format.as_deref()? {
         "date" => Some("date"),
@@ -227,7 +228,7 @@ fn declared_moment(shape: &Shape) -> Option<&'static str> {
     }
 }
 
-/// `date`, `date-time` or `time`, when a string is declared as one, or its samples or its name tell it.
+/// Returns `date`, `date-time` or `time` if the format, the samples or the name of a string say so.
 pub(super) fn moment(name: &str, shape: &Shape) -> Option<&'static str> {
     if shape.format.is_some() {
         return declared_moment(shape);
@@ -255,7 +256,7 @@ fn is_date(text: &str) -> bool {
     text.len() == 10 && diorama_seeds::value::Date::parse(text).is_some()
 }
 
-/// The provider of degrees, where a number is one of a place.
+/// Returns the provider of latitudes or longitudes, by the last word of the name.
 fn degree(name: &str) -> Option<&'static str> {
     match words(name).pop()?.as_str() {
         "latitude" | "lat" => Some("latitude"),
@@ -264,7 +265,8 @@ fn degree(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a text is a moment in seconds from 1970: a code of digits would be any moment.
+/// Returns true if a string is a timestamp in seconds since 1970. A code of random digits would be any
+/// timestamp.
 pub(super) fn is_seconds(name: &str, shape: &Shape) -> bool {
     let is_count = |sample: &Json| {
         sample.as_str().is_some_and(|text| text.len() >= 10 && text.bytes().all(|byte| byte.is_ascii_digit()))
@@ -275,7 +277,7 @@ pub(super) fn is_seconds(name: &str, shape: &Shape) -> bool {
         && shape.samples.iter().all(is_count)
 }
 
-/// Booleans that are seldom true.
+/// Returns true for booleans that are seldom true.
 fn rarely(name: &str) -> bool {
     words(name).iter().any(|word| {
         ["adult", "deleted", "archived", "banned", "hidden", "locked", "video", "disabled", "private"]
@@ -349,7 +351,7 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
     {
         return Some(pick);
     }
-    // An example that only repeats the name tells nothing.
+    // An example that only repeats the name carries no information.
     let repeats = |sample: &str| {
         let said = words(sample.trim_end_matches(|c: char| c.is_ascii_digit()));
         said.len() > 1 && said == words(name)
@@ -387,20 +389,20 @@ fn text(name: &str, shape: &Shape, kind: Option<&str>, span: Span) -> Option<Jso
         of.pop();
         of.pop_if(|last| last == "display");
         let made = provider_of_noun(&of.join("_"));
-        // What a person has for a title is no name.
+        // The title of a person is a job title and no name.
         return Some(json!(if made == "person_name" && tail == "title" { "job_title" } else { made }));
     }
     Some(few(&samples).or_else(|| described(shape)).unwrap_or_else(|| anything(name)))
 }
 
-/// What the name of something else is made by: a zone's `timezone_name` as a zone is. Nothing where the thing has names
-/// as all things have.
+/// Returns the provider for the name of another thing: `timezone_name` is generated as a time zone.
+/// Returns none where the thing has an ordinary name.
 fn name_of(name: &str) -> Option<&'static str> {
     let mut of = words(name);
     of.pop();
     let thing = of.last()?;
     match provider_of_noun(&of.join("_")) {
-        // Of what may be a file or not, nobody knows which it is.
+        // The noun may or may not name a file, so its name is a placeholder.
         "file_name" if !["file", "attachment", "upload"].contains(&thing.as_str()) => Some(ANY_NAME),
         ANY_NAME => {
             let made = provider_of_member(&of.join("_"))?;
@@ -410,7 +412,7 @@ fn name_of(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Last words of names whose values are prose.
+/// Last words of names whose values are prose, with their providers.
 const PROSE: [(&[&str], &str); 4] = [
     (&["instruction", "instructions"], "guidance"),
     (&["prompt"], "scene"),
@@ -432,7 +434,7 @@ const PROSE: [(&[&str], &str); 4] = [
     (&["subtitle", "comment", "message", "note", "notes", "caption", "headline"], "sentence"),
 ];
 
-/// Whether a record can hold it at all.
+/// Returns true if a record can hold a value of this shape.
 fn storable(shape: &Shape) -> bool {
     match &shape.kind {
         Kind::Any | Kind::Cycle(_) | Kind::Union(_) => false,
@@ -454,7 +456,7 @@ mod tests {
         let mut shape = Shape::of(Kind::String);
         shape.pattern = Some("^[0-9]{2}:[0-9]{2}$".to_owned());
         let fake = field("opens", &shape, Span::USUAL, 0).fake.unwrap_or_default();
-        assert_eq!(fake["of"][0], "07:00", "no time of a day is 39:53");
+        assert_eq!(fake["of"][0], "07:00", "generated times of day stay below 24:00");
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Parameters of paths that take a value and no key: a day, a word, a code, a place. They filter or are echoed. No record is
-//! looked up by them.
+//! Marks path parameters that take a value and no key: a day, a word, a code, a place.
+//!
+//! Such parameters filter or are echoed. No operation looks up a record by them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -13,26 +14,26 @@ use super::document::{Operation, Parameter, Place, path_parameters};
 use super::shape::{Kind, Shape};
 use super::words::{identifier, is_id, words};
 
-/// Values that paths name, one kind a line.
+/// Kinds of values in paths, one a line.
 const VALUES: &str = include_str!("data/values.txt");
-/// Characters of a description in which a phrase of a kind is looked for.
+/// The greatest number of characters of a description in which a phrase of a kind counts.
 const MAX_DESCRIPTION_CHARS: usize = 160;
 /// Words after which a description gives an example.
 const EXAMPLES: [&str; 5] = ["examples:", "example:", "such as", "for example", "e.g"];
-/// Different beginnings of paths that a key must end to be that of the caller's only tenant.
+/// The fewest different path prefixes before a key for it to be the key of the caller's only tenant.
 const MIN_PREFIXES: usize = 3;
-/// Levels of a reply in which names are looked for.
+/// Levels of a reply in which names are collected.
 const MAX_DEPTH: u32 = 6;
-/// Characters by which a text is made longer.
+/// The greatest number of characters by which a string is padded.
 const MAX_PADDING_CHARS: u32 = 10_000;
 
-/// A kind of values.
+/// A kind of values that path parameters take.
 struct ValueKind {
-    /// It is no key, whatever is listed or made at the path before it.
+    /// True if such a parameter is never a key, even where the path before it lists or creates records.
     always: bool,
     names: Vec<&'static str>,
     phrases: Vec<&'static str>,
-    /// The form of a value, as a pattern of the whole; nothing where any will do.
+    /// The pattern of a whole value; none where any string will do.
     form: Option<&'static str>,
     sample: &'static str,
 }
@@ -58,8 +59,8 @@ impl ValueKind {
     }
 }
 
-/// Marks the parameters that take a value, each with a value that callers are given. A parameter takes a key where the document
-/// lists or makes records at the path before it.
+/// Marks the parameters that take a value, each with an example that callers get.
+/// A parameter takes a key where the document lists or creates records at the path before it.
 pub(super) fn mark(operations: &mut [Operation]) {
     let collections: HashSet<String> = operations.iter().filter_map(find_collection).collect();
     let tenants = find_tenant_keys(operations);
@@ -77,7 +78,7 @@ pub(super) fn mark(operations: &mut [Operation]) {
             }
             let Some(kind) = find_kind(parameter) else { continue };
             let Some((before, _)) = path.split_once(&format!("{{{}}}", parameter.name)) else { continue };
-            // What stands behind its own noun is a key: `/fields/{field}`.
+            // A parameter after its own noun is a key: `/fields/{field}`.
             let own = before
                 .trim_end_matches('/')
                 .rsplit('/')
@@ -101,20 +102,20 @@ pub(super) fn mark(operations: &mut [Operation]) {
     }
 }
 
-/// Returns true if a parameter is the ending of a file's name in a path, and no key: `/pages/{page}.{format}`. The second name of a
-/// range is no ending: `{old}...{new}`.
+/// Returns true if a parameter is a file extension in a path: `/pages/{page}.{format}`.
+/// The second name of a range is no extension: `{old}...{new}`.
 pub(super) fn is_extension(path: &str, name: &str) -> bool {
     let Some((before, after)) = path.split_once(&format!(".{{{name}}}")) else { return false };
     key_name(name).is_none() && !before.ends_with('.') && (after.is_empty() || after.starts_with('/'))
 }
 
-/// The ending of a file's name: the first that the document names, else that of JSON.
+/// Returns the first extension that the document names, else `json`.
 fn make_extension(shape: &Shape) -> Json {
     shape.samples.iter().find(|sample| sample.is_string()).cloned().unwrap_or_else(|| Json::from("json"))
 }
 
-/// Finds the keys of the one tenant, system or project that a caller has. Such a key begins many paths, none of which lists or makes
-/// what it names, and no reply shows it.
+/// Finds the keys of the caller's one tenant, system or project.
+/// Such a key follows many prefixes, none of which lists or creates what it names. Replies do not show it.
 fn find_tenant_keys(operations: &[Operation]) -> HashSet<String> {
     let mut prefixes: HashMap<String, HashSet<String>> = HashMap::new();
     let mut reply_names = HashSet::new();
@@ -159,7 +160,7 @@ fn collect_names(shape: &Shape, found: &mut HashSet<String>, depth: u32) {
     }
 }
 
-/// The path before the keys of the records that an operation lists, makes or changes.
+/// Returns the path before the keys of the records that an operation lists, creates or changes.
 fn find_collection(operation: &Operation) -> Option<String> {
     let (before, last) = operation.path.rsplit_once('/').unwrap_or_default();
     let is_item = last.starts_with('{');
@@ -179,13 +180,13 @@ fn is_list(reply: &Shape) -> bool {
     reply.items().is_some() || inner().any(|(_, member)| member.shape.items().is_some())
 }
 
-/// A path without the names of its parameters.
+/// Returns a path without the names of its parameters.
 fn form_of_path(path: &str) -> String {
     let segment = |segment: &str| if segment.contains('{') { "{}".to_owned() } else { segment.to_owned() };
     path.split('/').map(segment).collect::<Vec<_>>().join("/")
 }
 
-/// The kind of values that a parameter takes, by its type, its name or its description.
+/// Returns the kind of values that a parameter takes, by its type, its name or its description.
 fn find_kind(parameter: &Parameter) -> Option<&'static ValueKind> {
     let shape = &parameter.shape;
     let by_name = |name: &str| KINDS.iter().find(|kind| kind.names.contains(&name));
@@ -198,7 +199,7 @@ fn find_kind(parameter: &Parameter) -> Option<&'static ValueKind> {
     let named = by_name(&plain(&parameter.name)).or_else(|| by_name(&last));
     match shape.kind {
         Kind::Integer => return named,
-        // An id of digits is a key, whatever kind of number it is said to be.
+        // A number that is an id is a key, even if its description names a kind of value.
         Kind::Number => return named.or_else(|| by_name("q").filter(|_| !is_id(&parameter.name))),
         _ if named.is_some() => return named,
         _ => {}
@@ -212,7 +213,7 @@ fn find_kind(parameter: &Parameter) -> Option<&'static ValueKind> {
     KINDS.iter().find(|kind| !is_key && kind.phrases.iter().any(|phrase| description.contains(phrase)))
 }
 
-/// A value of any parameter.
+/// Returns an example value of any parameter.
 pub(super) fn sample(parameter: &Parameter) -> Json {
     match (&parameter.shape.kind, find_kind(parameter)) {
         (Kind::Enum(values), _) => values.first().map_or(Json::Null, |first| Json::from(first.as_str())),
@@ -222,7 +223,7 @@ pub(super) fn sample(parameter: &Parameter) -> Json {
     }
 }
 
-/// A value of a parameter: from its schema's examples, its description, or the sample of its kind.
+/// Returns an example value: from the schema's examples, the description, or the sample of the kind.
 fn sample_of_kind(parameter: &Parameter, kind: &ValueKind) -> Json {
     let shape = &parameter.shape;
     if let Some(known) =
@@ -236,7 +237,7 @@ fn sample_of_kind(parameter: &Parameter, kind: &ValueKind) -> Json {
     let fits = |text: &str| form.as_ref().is_none_or(|form| is_of(form, text));
     match shape.kind {
         Kind::Integer => Json::from(kind.sample.parse::<i64>().unwrap_or(2026)),
-        // Values that are given are texts or whole numbers.
+        // Given values are strings or whole numbers.
         Kind::Number => Json::from(kind.sample.parse::<f64>().unwrap_or(1.0) as i64),
         _ if shape.format.as_deref() == Some("date-time") => Json::from("2026-03-02T09:00:00Z"),
         _ if kind.names.contains(&"date")
@@ -250,9 +251,9 @@ fn sample_of_kind(parameter: &Parameter, kind: &ValueKind) -> Json {
     }
 }
 
-/// The first example that a description gives: `2026-03-01` of `The day, such as 2026-03-01.`
+/// Returns the first example that a description gives: `2026-03-01` of `The day, such as 2026-03-01.`
 fn first_example(description: &str) -> Option<String> {
-    // Positions in the lower case hold in the description.
+    // Positions in the lower-case copy hold in the description.
     let lower = description.to_ascii_lowercase();
     let (at, word) = EXAMPLES.iter().filter_map(|word| Some((lower.find(word)?, *word))).min()?;
     let after = description.get(at + word.len()..)?;
@@ -262,7 +263,7 @@ fn first_example(description: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// A value of the form that a parameter has.
+/// Returns a value of the form that a parameter's schema has.
 pub(super) fn make_value(name: &str, shape: &Shape) -> Json {
     let hash = blake3::hash(plain(name).as_bytes()).to_hex();
     if let Some(sample) = shape.samples.iter().find(|sample| sample.is_string() || sample.is_i64()) {

@@ -1,8 +1,8 @@
-//! The ground that every operation of a document stands on: by its path alone it belongs to a place, what is sent there
-//! is kept as it was sent, and every reply is made valid by its schema.
+//! Turns every operation of a document into an API: its path assigns it to a collection, its requests are
+//! stored, its replies are valid.
 //!
-//! The way is `places` (paths to collections) to `resources` (collections to the world's resources) to `acts` (operations
-//! to behaviours). Nothing here depends on what names mean beyond keys, pages and lists.
+//! The steps are `places` (paths to collections), `resources` (collections to resources of the world) and
+//! `acts` (operations to behaviours). They use no meaning of names beyond keys, pages and lists.
 
 mod acts;
 mod associations;
@@ -31,28 +31,28 @@ use super::operations;
 use super::phrases;
 use super::{Note, Severity};
 
-/// The header that tells the next page (RFC 8288).
+/// The header that holds the address of the next page (RFC 8288).
 const LINK: &str = "Link";
 
-/// A document on its ground.
+/// The resources, APIs and schemas that a document becomes.
 pub(super) struct Ground {
     pub(super) resources: IndexMap<String, ResourceDoc>,
     pub(super) apis: Vec<ApiDoc>,
     pub(super) schemas: IndexMap<String, Json>,
-    /// Values that callers are told at the start.
+    /// Values that callers get at the start of a session.
     pub(super) given: IndexMap<String, GivenDoc>,
-    /// What was guessed, and of each API the places of the guesses that it uses.
+    /// The importer's guesses; `uses` lists for each API the indices of those it relies on.
     pub(super) hypotheses: Vec<Hypothesis>,
     pub(super) uses: Vec<Vec<usize>>,
 }
 
-/// Gives reads that promise nothing what is written at their paths.
+/// Gives reads without a reply schema the schema that the writes at their paths have.
 pub(super) fn say_unsaid(root: &Json, operations: &mut [Operation]) {
     unsaid::say(root, operations);
 }
 
-/// Where a document does not say what a change answers, it answers with the record as its own path shows it: a key that
-/// nobody is told is of no use.
+/// Answers a change without a reply schema with the record, in the shape that its own path shows. Callers
+/// need the new key.
 fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
     let shown: IndexMap<String, Json> = apis
         .iter()
@@ -70,7 +70,7 @@ fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
     }
 }
 
-/// The values that the session tells callers, of keys that no reply lists.
+/// Returns the values that the session gives callers, for keys that no reply lists.
 fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap<String, GivenDoc> {
     let told = |(name, given): (&String, &Given)| {
         let given = match given {
@@ -94,7 +94,7 @@ fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap
     places.given.iter().filter_map(told).collect()
 }
 
-/// Makes it.
+/// Runs all steps.
 pub(super) fn ground(
     root: &Json,
     operations: &[Operation],
@@ -120,7 +120,7 @@ pub(super) fn ground(
             Act::new(&places, &mut resources, operation, api).make();
         silent += usize::from(!acts::is_kept(&api.behaviour));
         let mut contract = taker.contract(operation, whole, inside);
-        // Where no member of a reply tells the next page, its header does.
+        // The header shows the next page where no member of the reply does.
         if api.behaviour.page.is_some()
             && !operation.reply.as_ref().is_some_and(lists::tells_pages)
             && !contract.headers.keys().any(|name| name.eq_ignore_ascii_case(LINK))

@@ -1,25 +1,25 @@
-//! Guesses of the importer: what it took, what else it might have been, and the choice of another.
+//! Records the importer's guesses with their alternatives, and the choices that replace them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-/// Alternatives that are taken in place of first guesses, by the guess's name.
+/// Alternatives that replace first guesses, by the guess's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices(BTreeMap<String, usize>);
 
 impl Choices {
-    /// Takes an alternative of a guess; the first is 0.
+    /// Chooses an alternative of a guess; 0 is the first.
     pub fn choose(&mut self, name: &str, alternative: usize) {
         self.0.insert(name.to_owned(), alternative);
     }
 }
 
-/// How strong the evidence of a guess is, the weakest first.
+/// The strength of a guess's evidence, the weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Strength {
-    /// None: whether any reply shows a key.
+    /// No evidence: a reply may or may not show a key.
     Unseen,
     /// Nouns alone.
     Noun,
@@ -29,16 +29,16 @@ pub enum Strength {
     Member,
 }
 
-/// A guess about where records are and by what they are named.
+/// A guess about the path of records or about their key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hypothesis {
-    /// What is guessed, and of which path: `key of /rooms`.
+    /// The subject and the path: `key of /rooms`.
     pub name: String,
     /// The form of the path; operations at it and below use the guess.
     pub path: String,
-    /// How strong its evidence is.
+    /// The strength of its evidence.
     pub strength: Strength,
-    /// Values that it may take.
+    /// The number of alternatives, at least 2.
     pub alternatives: usize,
 }
 
@@ -54,7 +54,7 @@ impl Guesses {
         Self { choices: choices.clone(), made: RefCell::default() }
     }
 
-    /// Notes a guess. The alternative to take, below `alternatives`.
+    /// Records a guess. Returns the alternative to take, below `alternatives`.
     pub(super) fn guess(&self, what: &str, path: &str, strength: Strength, alternatives: usize) -> usize {
         if alternatives < 2 {
             return 0;
@@ -66,13 +66,13 @@ impl Guesses {
         chosen
     }
 
-    /// All guesses, in the order in which they were made.
+    /// Returns all guesses, in the order in which they were made.
     pub(super) fn all(&self) -> Vec<Hypothesis> {
         self.made.borrow().values().cloned().collect()
     }
 }
 
-/// Of each path's form, the places of the guesses that it uses.
+/// Returns for each path's form the indices of the guesses that it uses.
 pub(super) fn uses(hypotheses: &[Hypothesis], forms: &[String]) -> Vec<Vec<usize>> {
     let used = |form: &String| {
         let is_used = |guess: &Hypothesis| {

@@ -1,8 +1,7 @@
-//! What operations do that are called by a verb, whatever their method and path: `POST /ListAppMonitors` lists, `/users.info?user=`
-//! shows one record.
+//! Rewrites operations that are named by a verb as REST operations: `POST /ListAppMonitors` becomes `GET
+//! /app_monitors`.
 //!
-//! Such an operation is read as the one of REST that does the same: `GET /app_monitors`, `GET /users/{user}`. Callers send
-//! what the document says.
+//! `/users.info?user=` becomes `GET /users/{user}`. Callers send the method and path of the document.
 
 mod below;
 mod said;
@@ -10,7 +9,7 @@ mod said;
 use self::said::{Deed, Said, key, keys, many, one, said, takes};
 use super::document::{Operation, Place};
 
-/// Reads operations that are called by a verb as those of REST. Of a noun that is never shown nothing is, unless it stands below another.
+/// Rewrites operations with verbs. A noun that no operation shows is skipped, unless it belongs to another.
 pub(super) fn read(operations: &mut [Operation]) {
     let all: Vec<Option<Said>> = operations.iter().map(said).collect();
     let keys = keys(operations, &all);
@@ -33,7 +32,7 @@ pub(super) fn read(operations: &mut [Operation]) {
         let item = || key_of(operation, said).map(|key| format!("{collection}/{{{key}}}"));
         let read = match said.deed? {
             Deed::List => ("GET", collection),
-            // `users.info` shows one of the users where it takes a key.
+            // `users.info` shows one user if it takes a key.
             Deed::Show if many(&said.noun) && !(said.is_dotted && keys.contains_key(&one(&said.noun))) => {
                 ("GET", collection)
             }
@@ -54,10 +53,10 @@ pub(super) fn read(operations: &mut [Operation]) {
                 std::mem::replace(&mut operation.method, method),
                 std::mem::replace(&mut operation.path, path),
             );
-            // A method that was read as another before is the one that callers send.
+            // An earlier rewrite already holds the method that callers send.
             operation.written.get_or_insert(written);
             operation.makes |= makes;
-            // What the body says, too, is said once.
+            // A member that the body repeats is dropped from the query.
             let body = operation.body.as_ref().and_then(|body| body.first_object().members());
             let in_body: Vec<String> = body.into_iter().flatten().map(|(name, _)| name.clone()).collect();
             operation

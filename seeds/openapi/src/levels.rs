@@ -1,6 +1,8 @@
-//! How far references are followed. Schemas that refer to each other unfold without end: a hundred schemas that each refer
-//! to three others are a tree of billions. What a document unfolds to is counted before anything is made of it, and where
-//! that is too much, references are followed to fewer levels: beyond them a schema has the members that it requires.
+//! Limits how far references are followed. A hundred schemas that each refer to three others unfold to
+//! billions of nodes.
+//!
+//! The module counts nodes before anything is built. Where they are too many, references are followed to
+//! fewer levels, below which only required members remain.
 
 use std::collections::HashMap;
 
@@ -8,21 +10,22 @@ use serde_json::Value as Json;
 
 use super::shape::{MAX_DEPTH, lookup};
 
-/// Every reference is followed, until a schema lies within itself.
+/// Every reference is followed, until a schema contains itself.
 pub(super) const ALL: usize = MAX_DEPTH as usize;
-/// How many schema nodes one operation may unfold to: GitHub's largest has 4,400. A list of forty such records is as much as
-/// the engine shows.
+/// The greatest number of schema nodes of one operation: GitHub's largest has 4,400. The engine shows at most
+/// forty such records in a list.
 pub(super) const NODES_PER_OPERATION: u32 = 5_000;
-/// How many all operations may unfold to together: twice GitHub's 1,200.
+/// The greatest number of nodes of all operations together: twice what GitHub's 1,200 operations have.
 const NODES_PER_DOCUMENT: u64 = 300_000;
-/// What an operation may unfold to that is not followed to the end, at most and at least: replies that people can read.
+/// The greatest and the least limit, in nodes, of an operation that is cut: people can read such replies.
 const NODES_OF_CUT_OPERATION: u32 = 1_000;
 const LEAST_NODES: u32 = 50;
-/// The most levels of a document that is not followed to the end. A list in an envelope takes two before its items refer
-/// to anything.
+/// The most levels in a document that is cut. A list in an envelope takes two before its items refer to
+/// anything.
 const MOST_LEVELS: usize = 8;
 
-/// The levels to which each operation's references are followed, given the schemas of its parameters, request and reply.
+/// Returns the levels to which each operation's references are followed, given the schemas of its parameters,
+/// request and reply.
 pub(super) fn levels<'a>(root: &'a Json, operations: &[Vec<&'a Json>]) -> Vec<usize> {
     let mut sizes = Sizes { root, known: HashMap::new() };
     let mut total = 0_u64;
@@ -33,14 +36,14 @@ pub(super) fn levels<'a>(root: &'a Json, operations: &[Vec<&'a Json>]) -> Vec<us
     });
     let whole: Vec<u32> = whole.collect();
     if whole.len() == operations.len() {
-        // An operation that is too large by itself has fewer levels for itself.
+        // An operation that is too large alone is cut alone.
         let own = |(schemas, size): (&Vec<&'a Json>, u32)| match size {
             NODES_PER_OPERATION.. => sizes.most_levels(schemas, NODES_OF_CUT_OPERATION),
             _ => ALL,
         };
         return operations.iter().zip(whole).map(own).collect();
     }
-    // The most for each with which all together keep to the limit.
+    // The greatest limit per operation with which all together fit.
     let mut limit = NODES_OF_CUT_OPERATION;
     loop {
         let chosen: Vec<usize> = operations.iter().map(|schemas| sizes.most_levels(schemas, limit)).collect();
@@ -53,22 +56,22 @@ pub(super) fn levels<'a>(root: &'a Json, operations: &[Vec<&'a Json>]) -> Vec<us
     }
 }
 
-/// How many nodes schemas unfold to.
+/// Counts the nodes that schemas unfold to.
 struct Sizes<'a> {
     root: &'a Json,
-    /// By reference and levels: the size, and the limit up to which it was counted. Many operations show the same schemas.
+    /// By reference and levels: the size, and the limit up to which it was counted. Operations share schemas.
     known: HashMap<(&'a str, usize), (u32, u32)>,
 }
 
 impl<'a> Sizes<'a> {
-    /// The most levels with which schemas unfold to no more than `limit` nodes; one where none does.
+    /// Returns the most levels with which schemas stay below `limit` nodes; at least one.
     fn most_levels(&mut self, schemas: &[&'a Json], limit: u32) -> usize {
-        // Upwards, so that what is much too large is never counted.
+        // Counting upwards skips sizes that are far too large.
         let fits = |levels: &usize| self.of(schemas, *levels, limit) < limit;
         (1..=MOST_LEVELS).take_while(fits).last().unwrap_or(1)
     }
 
-    /// The nodes of all schemas of an operation; `limit` for that many and more.
+    /// Returns the nodes of all schemas of an operation, at most `limit`.
     fn of(&mut self, schemas: &[&'a Json], levels: usize, limit: u32) -> u32 {
         let sizes = schemas.iter().map(|schema| self.of_one(schema, levels, limit));
         sizes.fold(0, u32::saturating_add).min(limit)
@@ -134,8 +137,8 @@ impl<'a> Count<'a> {
     }
 }
 
-/// The members that an object requires: its own, those of the parts it is made of, and those that the object demands of
-/// which it is itself a part.
+/// Returns the members that an object requires: its own, those of its parts, and those that the object around
+/// it requires.
 pub(super) fn demands<'a>(root: &'a Json, schema: &'a Json, demanded: &[&'a str]) -> Vec<&'a str> {
     let mut names = demanded.to_vec();
     let mut take = |schema: &'a Json| {
@@ -150,15 +153,16 @@ pub(super) fn demands<'a>(root: &'a Json, schema: &'a Json, demanded: &[&'a str]
     names
 }
 
-/// Whether a member lies beyond the levels to which references are followed, `open` of which have been.
+/// Returns true if a member embeds an object beyond the levels that are followed. `open` levels have been
+/// followed.
 pub(super) fn beyond(root: &Json, open: usize, levels: usize, part: &Json) -> bool {
     open >= levels && embeds(root, part, 0, false, &mut { MAX_PARTS_LOOKED_AT })
 }
 
-/// Parts of one schema in which an object is looked for; where there are more, there is one.
+/// Parts of one schema that are searched for an object; a larger schema is taken to hold one.
 const MAX_PARTS_LOOKED_AT: u32 = 2_000;
 
-/// Whether a schema embeds an object by reference, or a list of such.
+/// Returns true if a schema embeds an object by reference, or a list of such objects.
 fn embeds(root: &Json, schema: &Json, depth: u32, referred: bool, left: &mut u32) -> bool {
     if depth > MAX_DEPTH || *left == 0 {
         return true;
@@ -180,7 +184,7 @@ mod tests {
 
     use super::*;
 
-    /// Schemas that refer to three others each, and one list of each.
+    /// Returns schemas that refer to three others each.
     fn web(schemas: usize) -> Json {
         let name = |place: usize| format!("s{}", place % schemas);
         let schema = |place: usize| {
@@ -204,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn a_small_document_is_followed_to_the_end_and_a_large_one_to_what_fits() {
+    fn small_documents_are_followed_to_the_end_and_large_ones_up_to_the_limit() {
         let small = web(4);
         assert_eq!(levels_of(&small, &lists(4)), [ALL; 4]);
-        // One operation alone is cut for itself, though the document is small.
+        // One operation is cut alone, though the document is small.
         let web = web(900);
         let one = levels_of(&web, &lists(1));
         assert!((4..=MOST_LEVELS).contains(&one[0]), "{one:?}");
@@ -227,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn what_another_part_requires_is_not_beyond_any_level() {
+    fn members_that_another_part_requires_are_never_cut() {
         let root = json!({"base": {"properties": {"owner": {"$ref": "#/user"}, "team": {"$ref": "#/user"}}},
             "user": {"properties": {"id": {}}}, "rule": {"required": ["owner"]}});
         let whole = json!({"allOf": [{"$ref": "#/base"}, {"$ref": "#/rule"}]});
         assert_eq!(demands(&root, &whole, &["id"]), ["id", "owner"]);
         let mut sizes = Sizes { root: &root, known: HashMap::new() };
-        // The whole, two parts and what they refer to; then `owner`, the user and its id.
+        // The whole schema, two parts and their targets; then `owner`, the user and its id.
         assert_eq!(sizes.of(&[&whole], 1, 100), 1 + 4 + 3);
         assert_eq!(sizes.of(&[&whole], 2, 100), 1 + 4 + 6);
     }

@@ -1,11 +1,12 @@
-//! OpenAPI documents to source worlds.
+//! Imports OpenAPI documents as source worlds.
 //!
-//! Owns the way from a document to a [`WorldDoc`]: which schemas are the same resource seen from different
-//! operations, what each operation does to it, and made-up values that fit. It never looks outside the document:
-//! no network, no files; references that lead out of it are noted. What cannot be modelled is noted too, and the
-//! operation still answers in its schema's shape.
+//! Owns the way from a document to a [`WorldDoc`]: it merges schemas of one resource, finds each operation's
+//! effect, and chooses fitting generated values. It opens no network and no files itself; [`Files`] gives
+//! other files. Notes list what cannot be modelled, and such operations still answer in the shape of their
+//! schemas.
 //!
-//! The way is `document` (text to operations) to `ground` (operations to resources and APIs) to `mend` (a world that runs).
+//! The steps are `document` (text to operations), `ground` (operations to resources and APIs) and `mend` (a
+//! world that runs).
 
 use std::collections::HashMap;
 
@@ -57,13 +58,13 @@ mod words;
 /// Options of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// The moment the world starts at.
+    /// The timestamp at which the world starts, as `2026-03-02T09:00`.
     pub clock: String,
     /// IANA time zone.
     pub zone: String,
-    /// The document stands for a public benchmark.
+    /// True if the document describes a public benchmark.
     pub benchmark: bool,
-    /// A reference that leads nowhere is an error.
+    /// True if a reference that leads nowhere is an error.
     pub strict: bool,
 }
 
@@ -73,14 +74,14 @@ impl Default for ImportOptions {
     }
 }
 
-/// An imported document.
+/// The world of a document, with notes and guesses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The source world, ready to be edited.
     pub doc: WorldDoc,
     /// Notes on parts of the document that the world lacks or changes.
     pub notes: Vec<Note>,
-    /// The guesses.
+    /// The importer's guesses.
     pub hypotheses: Vec<Hypothesis>,
     /// The guesses that each API uses, as indices into `hypotheses`.
     pub uses: Vec<Vec<usize>>,
@@ -89,7 +90,7 @@ pub struct Imported {
 /// A difference between an operation of the document and that of the world.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Note {
-    /// `GET /movie/{movie_id}`, or `*` for the whole document.
+    /// The operation, as `GET /movie/{movie_id}`, or `*` for the whole document.
     pub operation: String,
     /// The difference and its cause, as a clause.
     pub reason: String,
@@ -103,9 +104,9 @@ pub struct Note {
 pub enum Severity {
     /// A part of the document is not served.
     LeftOut,
-    /// An operation does less than it says.
+    /// An operation does less than it declares.
     Less,
-    /// Something is called or written otherwise.
+    /// A name or a form differs from the document's.
     Other,
 }
 
@@ -113,7 +114,7 @@ pub enum Severity {
 pub(crate) type Remark = (Severity, String);
 
 impl Severity {
-    /// Says something that matters so much.
+    /// Returns a remark of this weight.
     pub(crate) fn says(self, reason: impl Into<String>) -> Remark {
         (self, reason.into())
     }
@@ -121,7 +122,7 @@ impl Severity {
 
 impl Note {
     fn on(operation: &str, (severity, reason): Remark) -> Self {
-        // The text of a document must not steer a terminal.
+        // Control characters of a document must not steer a terminal.
         let plain = |text: &str| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         Self { operation: plain(operation), reason: plain(&reason), severity }
     }
@@ -139,7 +140,7 @@ pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Import
     import_with(name, text, options, &NoFiles)
 }
 
-/// Reads an OpenAPI document that may refer to other files, and takes its first guesses.
+/// Reads an OpenAPI document that may refer to other files, and takes the first alternative of each guess.
 ///
 /// # Errors
 /// As [`Draft::read`] and [`Draft::world`].
@@ -152,7 +153,7 @@ pub fn import_with(
     Draft::read(name, text, options, files)?.world(&Choices::default())
 }
 
-/// A document that was read: worlds are made of it, as one guesses.
+/// A document that was read. One draft makes a world for each set of choices.
 pub struct Draft {
     root: serde_json::Value,
     operations: Vec<document::Operation>,
@@ -232,21 +233,21 @@ impl Draft {
         Ok(Self { root, operations: document.operations, doc, notes })
     }
 
-    /// The number of its operations.
+    /// Returns the number of operations.
     #[must_use]
     pub const fn operations(&self) -> usize {
         self.operations.len()
     }
 
-    /// Makes a world of it.
+    /// Makes a world.
     ///
     /// # Errors
-    /// The findings that are left when nothing simpler helps.
+    /// Returns the findings that remain when no simplification helps.
     pub fn world(&self, choices: &Choices) -> Result<Imported, Report> {
         self.run(choices).map(|(imported, _)| imported)
     }
 
-    /// Makes a world of it, with the compiled world and its records for the seed 0.
+    /// Makes a world, with the compiled world and its records for the seed 0.
     ///
     /// # Errors
     /// As [`Draft::world`].
@@ -282,14 +283,15 @@ fn name_as_sent(doc: &mut WorldDoc, operations: &[document::Operation]) {
     }
 }
 
-/// A world's name from a document's file name.
+/// Returns a world's name from a document's file name.
 fn identifier(name: &str) -> String {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
     words::snake(file.split('.').next().unwrap_or(file)).chars().take(60).collect()
 }
 
-/// The path of a document's first server (`/3` of `https://api.example.com/3`), which callers of the real API put before
-/// its paths. Nothing for a document without one, or one that cannot be read.
+/// Returns the path of a document's first server: `/3` of `https://api.example.com/3`. Callers of the real
+/// API put it before paths.
+/// Returns none for a document without one, or one that cannot be read.
 #[must_use]
 pub fn server_path(text: &[u8]) -> Option<String> {
     let root = source::parse(text).ok()?;
@@ -300,6 +302,6 @@ pub fn server_path(text: &[u8]) -> Option<String> {
         None => url,
     };
     let path = below.split(['?', '#']).next()?.trim_end_matches('/');
-    // A path with variables stands for many; none of them can be told from a path of the API.
+    // A path with variables stands for many servers, and none can be told from a path of the API.
     (path.starts_with('/') && !path.contains('{')).then(|| path.to_owned())
 }

@@ -1,4 +1,4 @@
-//! The last step: an imported world always runs. What its own rules refuse is made simpler, and said so.
+//! Simplifies an imported world until it runs, and notes each simplification.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use indexmap::IndexMap;
 use super::document::Operation;
 use super::{Note, Severity};
 
-/// Rounds in which a document is made simpler before it is given up.
+/// The greatest number of rounds of simplification.
 const ROUNDS: u32 = 24;
 
-/// Makes a document simpler until it compiles and its records can be made up, and returns its world.
+/// Simplifies a document until it compiles and its records can be generated, and returns its world.
 ///
 /// # Errors
-/// The findings that are left when nothing simpler helps.
+/// Returns the findings that remain when no simplification helps.
 pub(super) fn mend(
     doc: &mut WorldDoc,
     operations: &[Operation],
@@ -28,7 +28,7 @@ pub(super) fn mend(
     let mut tried: IndexMap<String, u32> = IndexMap::new();
     let mut round = 0;
     loop {
-        // Documents are large: the source borrows this one.
+        // The source borrows the document, because documents are large.
         let shared = Arc::new(std::mem::take(doc));
         let made = Source::new(Arc::clone(&shared)).and_then(|source| source.recorded(0));
         *doc = Arc::unwrap_or_clone(shared);
@@ -36,7 +36,7 @@ pub(super) fn mend(
             Ok(world) => return Ok(world),
             Err(report) => report,
         };
-        // A document that does not compile has errors only, but findings of making up may repeat one place.
+        // Compilation reports errors only, but findings about records may repeat one position.
         let mut again = false;
         for finding in &report.findings {
             again |= simpler(doc, operations, finding, &mut tried, notes);
@@ -48,7 +48,7 @@ pub(super) fn mend(
     }
 }
 
-/// Takes away the default or limit of a parameter that its own schema refuses. Whether there was one.
+/// Removes the default or limit of a parameter that its own schema refuses. Returns true if there was one.
 fn without_limit(doc: &mut WorldDoc, index: usize, path: &str) -> bool {
     let place = path.split_once(".parameters.").and_then(|(_, rest)| rest.rsplit_once('.'));
     let Some((name, limit)) = place else { return false };
@@ -67,7 +67,7 @@ fn without_limit(doc: &mut WorldDoc, index: usize, path: &str) -> bool {
     }
 }
 
-/// Makes the part that a finding is about simpler. Whether anything changed.
+/// Simplifies the part that a finding is about. Returns true if anything changed.
 fn simpler(
     doc: &mut WorldDoc,
     operations: &[Operation],
@@ -105,7 +105,7 @@ fn simpler(
             true
         }
         Place::Field(resource, field) => {
-            // The records that a reference needs are made, or the reference becomes optional.
+            // Generates the records that a reference lacks; a second failure makes the reference optional.
             let lacking =
                 finding.message.strip_prefix("found no record of `").and_then(|rest| rest.split('`').next());
             if let Some(target) = lacking.filter(|target| *times == 1 && *target != resource)
@@ -134,7 +134,7 @@ fn simpler(
         }
         Place::Resource(resource) => {
             let Some(resource) = doc.resources.get_mut(resource) else { return false };
-            // A circle ends where a key is made before its records.
+            // A cycle ends where a key no longer depends on other records.
             let key = resource.key.clone();
             if finding.message.contains("made from each other's")
                 && (!std::mem::take(&mut resource.each).is_empty()
@@ -168,7 +168,7 @@ fn simpler(
     }
 }
 
-/// Takes an API's refinements away; at last it only answers as its contract promises.
+/// Removes an API's filters and pages; `only_answers` leaves a contract without effects.
 fn lower(api: &mut ApiDoc, only_answers: bool) {
     api.behaviour.filters.clear();
     api.behaviour.page = None;
@@ -184,7 +184,7 @@ fn lower(api: &mut ApiDoc, only_answers: bool) {
     }
 }
 
-/// Makes a parameter one that takes anything.
+/// Makes a parameter accept any value, which the behaviour ignores.
 fn take_anything(doc: &mut FieldDoc) {
     *doc = FieldDoc {
         kind: Some(TypeName::Any),
@@ -218,7 +218,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The next name of a path, `.name` or `["name"]`, and what follows.
+/// Splits off the next name of a path, `.name` or `["name"]`.
 fn name(path: &str) -> Option<(&str, &str)> {
     match path.strip_prefix("[\"") {
         Some(rest) => rest.split_once("\"]"),

@@ -1,5 +1,6 @@
-//! Whether people have a noun for what an operation is about: the noun is written as a word in the document's prose, and is
-//! no name of an operation, of a version or of a schema.
+//! Decides if people have a noun for an operation's subject: the document's prose uses it as a word.
+//!
+//! Names of operations, versions and schemas are no nouns.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -9,13 +10,13 @@ use diorama_seeds::english::{split_identifier as words, stem};
 use diorama_seeds::table::group_words;
 use serde_json::Value as Json;
 
-/// Words by kinds, one kind a line.
+/// Word lists, one kind a line.
 const WORDS: &str = include_str!("data/nouns.txt");
-/// Nesting of a document that is read for its prose.
+/// Levels of a document that are searched for prose.
 const MAX_DEPTH: u32 = 64;
-/// Words of a document's prose, below which it tells nothing of what is a word.
+/// The fewest words of prose that make a document a source of words.
 const MIN_WORDS: usize = 20;
-/// Words that a document's prose is known by, at most.
+/// The greatest number of words that are collected.
 const MAX_WORDS: usize = 50_000;
 
 static KINDS: LazyLock<HashMap<&'static str, HashSet<&'static str>>> = LazyLock::new(|| group_words(WORDS));
@@ -25,7 +26,7 @@ pub(super) fn is(kind: &str, word: &str) -> bool {
     KINDS.get(kind).is_some_and(|words| words.contains(word))
 }
 
-/// A name without the words at its end that only hold something: `template list` is `template`.
+/// Drops container words at the end of a name: `template list` becomes `template`.
 pub(super) fn contained(label: &str) -> &str {
     let mut rest = label;
     while let Some((before, last)) = rest.rsplit_once(' ') {
@@ -37,8 +38,7 @@ pub(super) fn contained(label: &str) -> &str {
     rest
 }
 
-/// The text without the sentences at its beginning that only say how something may be sent: `Required. The name.` is
-/// `The name.`
+/// Drops leading sentences that only state constraints: `Required. The name.` becomes `The name.`
 pub(super) fn without_constraints(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
@@ -54,7 +54,7 @@ pub(super) fn without_constraints(text: &str) -> &str {
     }
 }
 
-/// The words that a document's texts use.
+/// The words of a document's prose.
 pub(super) struct Prose(HashSet<String>);
 
 impl Prose {
@@ -84,7 +84,7 @@ impl Prose {
         prose
     }
 
-    /// Adds the words of a text of several; what stands alone may be a name.
+    /// Adds the words of a text that has several; a single word may be a name.
     fn add(&mut self, text: &str) {
         if text.split_whitespace().nth(1).is_none() {
             return;
@@ -100,7 +100,7 @@ impl Prose {
         }
     }
 
-    /// Why people do not call anything so; nothing where they do.
+    /// Returns the reason why people use no such noun; none where they do.
     pub(super) fn fault(&self, label: &str) -> Option<String> {
         let said: Vec<String> = label.split(' ').map(str::to_lowercase).collect();
         let (first, last) = (said.first()?, said.last()?);
@@ -128,7 +128,8 @@ impl Prose {
     }
 }
 
-/// Returns true if a text says that its operation ends something: `Revokes the token`, `this invalidates all links`.
+/// Returns true if a text says that its operation ends something: `Revokes the token`, `this invalidates all
+/// links`.
 pub(super) fn says_end(text: &str) -> bool {
     let is_end = |word: &str| {
         let mut ends = KINDS.get("ends").into_iter().flatten();
@@ -148,12 +149,12 @@ pub(super) fn says_end(text: &str) -> bool {
     })
 }
 
-/// Returns true if a yes or no tells what may be done: `can_edit`.
+/// Returns true if a boolean names a permission: `can_edit`.
 pub(super) fn is_permission(member: &str) -> bool {
     words(member).first().is_some_and(|first| is("allows", first))
 }
 
-/// Returns true if a yes or no tells whether something may be done to a record: `canDelete`, `deletable`, `isEditable`.
+/// Returns true if a boolean permits an action on a record: `canDelete`, `deletable`, `isEditable`.
 pub(super) fn permits(member: &str, verb: &str, of: &str) -> bool {
     let said = words(member);
     let is_change = is("edits", verb);
@@ -171,7 +172,7 @@ pub(super) fn permits(member: &str, verb: &str, of: &str) -> bool {
             [rest @ .., last] if last.ends_with("able") || last.ends_with("ible") => {
                 same(last) && rest.iter().all(|word| word == "is")
             }
-            // What is said to be allowed is done to the record itself: `allow_update_branch` of a repository is another matter.
+            // The permission must concern the record itself: `allow_update_branch` of a repository does not.
             all => {
                 let own = |word: &str| {
                     word == "be" || word == "is" || of.split(' ').any(|own| noun(own) == noun(word))
@@ -191,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nouns_are_words_of_the_texts() {
+    fn nouns_are_words_of_the_documents_prose() {
         let summary = "Lists the homes, their rooms and injured players of v1beta1.";
         let letters: Vec<char> = ('a'..='z').collect();
         let more: Vec<String> =
@@ -200,7 +201,7 @@ mod tests {
             json!({"info": {"title": "Homes"}, "paths": {"/x": {"get": {
                 "summary": "Gethomedata", "description": format!("{summary} {more}")}}}})
         };
-        assert_eq!(Prose::of(&root("")).fault("gethomedata"), None, "it has too few words to tell");
+        assert_eq!(Prose::of(&root("")).fault("gethomedata"), None, "too little prose to judge");
         let prose = Prose::of(&root(&more.join(" ")));
         let check = |label: &str, expect: &str| {
             let fault = prose.fault(label).unwrap_or_default();
@@ -218,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn constraints_are_no_descriptions() {
+    fn leading_constraints_are_dropped_from_descriptions() {
         let check = |text: &str, expect: &str| assert_eq!(without_constraints(text), expect);
         check("Required. The name of the room.", "The name of the room.");
         check("[Output only] When it was made.", "When it was made.");
@@ -228,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_something_is_known_by_its_text() {
+    fn operations_that_end_something_are_recognized_by_their_text() {
         assert!(says_end("Revokes the token."));
         assert!(says_end("Returns a new key. This invalidates the old one."));
         assert!(!says_end("Lists the deleted rooms. The link expires in an hour."));
     }
 
     #[test]
-    fn members_that_permit_are_known_by_their_verb() {
+    fn permission_members_are_recognized_by_their_verb() {
         let check = |member: &str, verb: &str, expect: bool| {
             assert_eq!(permits(member, verb, "user group"), expect, "{member}")
         };

@@ -1,4 +1,4 @@
-//! Operations as APIs that do nothing yet: a name, a path, parameters and a description.
+//! Turns operations into APIs without behaviour: a name, a path, parameters and a description.
 
 mod names;
 
@@ -16,7 +16,7 @@ use super::views::paging_role;
 use super::words::{identifier, is_identifier, sentence};
 use super::{Remark, Severity};
 
-/// An operation with its name, path and parameters, which does nothing yet.
+/// Returns the API of an operation, without behaviour.
 pub(super) fn plain(operation: &Operation, taken: &mut IndexSet<String>, notes: &mut Vec<Remark>) -> ApiDoc {
     let (name, is_taken) = name(operation, taken);
     if is_taken {
@@ -43,7 +43,7 @@ pub(super) fn plain(operation: &Operation, taken: &mut IndexSet<String>, notes: 
     api
 }
 
-/// A parameter; behaviours refine it.
+/// Converts a parameter; behaviours refine it later.
 fn parameter(known: &Parameter, notes: &mut Vec<Remark>) -> FieldDoc {
     let mut shape = known.shape.clone();
     if matches!(&shape.kind, Kind::Enum(values) if values.iter().any(|value| value.trim().is_empty())) {
@@ -86,7 +86,7 @@ fn parameter(known: &Parameter, notes: &mut Vec<Remark>) -> FieldDoc {
     doc
 }
 
-/// A pattern of a part of a text as one of the whole text.
+/// Converts a pattern that may match a part into one that matches the whole string.
 fn whole(pattern: &str) -> String {
     let (begins, rest) = pattern.strip_prefix('^').map_or((false, pattern), |rest| (true, rest));
     let ends = rest.ends_with('$') && !rest.ends_with("\\$");
@@ -95,12 +95,13 @@ fn whole(pattern: &str) -> String {
     format!("{}(?:{rest}){}", any(begins), any(ends))
 }
 
-/// The number of the first page, by what the parameter is when it is left out, or at least.
+/// Returns the number of the first page: 0 if that is the default, else 1.
 fn first_page(doc: &FieldDoc) -> u8 {
     u8::from(doc.default != Some(json!(0)))
 }
 
-/// `args.x`; names that are no identifiers cannot be read, and callers keep them out.
+/// Returns the expression for an argument. A name that is no identifier is replaced, and callers must not use
+/// the result.
 pub(super) fn argument(name: &str) -> String {
     if is_identifier(name) { format!("args.{name}") } else { format!("args.{}", identifier(name)) }
 }

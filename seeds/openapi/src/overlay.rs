@@ -1,8 +1,9 @@
-//! Overlays: corrections of an imported world that are kept apart from it, so that the document can be imported again.
+//! Merges overlays: corrections of an imported world that are stored apart, so that the document can be
+//! imported again.
 //!
-//! An overlay is a part of a world document. Mappings are merged key by key, and a null takes a key out. APIs are
-//! merged by their `name`; one that the world does not have is added, and `remove: true` takes one out. Everything
-//! else (texts, numbers, other lists) replaces what was there.
+//! An overlay is a part of a world document. Mappings are merged key by key, and a null removes a key. APIs
+//! are merged by `name`: a new name adds an API, and `remove: true` removes one. Other values (strings,
+//! numbers, lists) replace the old ones.
 
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world::{self, Finding, Report};
@@ -10,10 +11,11 @@ use serde_json::{Map, Value as Json};
 
 use super::source;
 
-/// Merges an overlay over a world. `name` is the overlay's file, for messages.
+/// Merges an overlay into a world. `name` is the overlay's file, for messages.
 ///
 /// # Errors
-/// When the text is no part of a world document, an API without a name is given, or the result does not compile.
+/// Returns an error if the text is no part of a world document, an API has no name, or the result does not
+/// compile.
 pub fn overlay(doc: &WorldDoc, name: &str, text: &[u8]) -> Result<WorldDoc, Report> {
     let refuse = |message: String, fix: &str| Report::one(name, Finding::error("", message, fix));
     let over = source::parse(text).map_err(|error| {
@@ -102,7 +104,7 @@ mod tests {
                {name: ListBooks, method: GET, path: /books, behaviour: {list: book}}]}";
 
     #[test]
-    fn an_overlay_corrects_adds_and_takes_out() {
+    fn an_overlay_corrects_adds_and_removes() {
         let doc = world::read("shop", SHOP.as_bytes()).unwrap();
         let text = "resources: {book: {records: 9, fields: {price: null, pages: {type: integer, min: 1}}}}
 apis:
@@ -120,7 +122,7 @@ apis:
     }
 
     #[test]
-    fn what_fits_no_world_is_refused_with_the_overlays_name() {
+    fn an_invalid_overlay_is_refused_with_its_file_name() {
         let doc = world::read("shop", SHOP.as_bytes()).unwrap();
         let check = |text: &str, expect: &str| {
             let report = overlay(&doc, "over.yaml", text.as_bytes()).unwrap_err().to_string();

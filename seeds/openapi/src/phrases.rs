@@ -1,4 +1,5 @@
-//! Words for people: questions about fields, requests for operations. Generic English, by names and kinds.
+//! Writes phrases for users: questions about fields and requests for operations. The English is generic, by
+//! names and kinds.
 
 mod apart;
 mod changes;
@@ -26,7 +27,7 @@ use super::nouns;
 use super::shape::{Kind, Shape};
 use super::words::{described_unit, is_id, label, measured, words};
 
-/// Gives a value its name for people, and a number its unit where the name says it.
+/// Gives a value its label, and a number its unit where the name says it.
 pub(super) fn name(name: &str, doc: &mut FieldDoc) {
     let number = doc.kind.as_deref().is_some_and(|kind| ["integer", "number", "decimal"].contains(&kind));
     match measured(name).filter(|_| number) {
@@ -37,7 +38,7 @@ pub(super) fn name(name: &str, doc: &mut FieldDoc) {
     doc.synonyms.extend(spoken.collect::<Vec<_>>());
 }
 
-/// A value in words, where it has several that are written as one: `InProgress` is `in progress`.
+/// Splits a value of several joined words: `InProgress` becomes `in progress`.
 fn in_words(value: &str) -> Option<String> {
     let parts = words(value);
     let is_joined = parts.len() > 1
@@ -47,18 +48,18 @@ fn in_words(value: &str) -> Option<String> {
     is_joined.then(|| parts.join(" "))
 }
 
-/// The name for people that a value was given, or one made from its name.
+/// Returns the label of a value, or one made from its name.
 fn named(name: &str, doc: Option<&FieldDoc>) -> String {
     doc.and_then(|doc| doc.label.clone()).unwrap_or_else(|| label(name))
 }
 
-/// What people say for a key that a record of its own is behind: what the record is.
+/// Returns the noun without "ID", because users name the record and not its key.
 pub(super) fn without_id(noun: &str) -> &str {
     [" ID", " SID"].iter().find_map(|key| noun.strip_suffix(key)).unwrap_or(noun)
 }
 
-/// Has people say a record where a phrase says its key: `the customer {customerId}`, not `the customer ID {customerId}`. A key of
-/// nothing that the document has is in nobody's mouth.
+/// Names records in phrases: `the customer {customerId}`, not `the customer ID {customerId}`.
+/// Drops phrases with a body key that refers to no record, because users do not know one.
 pub(super) fn name_records(api: &mut ApiDoc) {
     let is_loose = |(name, doc): &(&String, &FieldDoc)| {
         is_id(name) && doc.reference.is_none() && doc.place == Some(Place::Body)
@@ -79,13 +80,13 @@ pub(super) fn name_records(api: &mut ApiDoc) {
     }
 }
 
-/// Adds questions and statements to a field that means something to people.
+/// Adds questions and statements to a field that users ask about.
 pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     let description = shape.description.as_deref();
     let is_duration =
         shape.format.as_deref() == Some("duration") || description.is_some_and(changes::is_duration);
     let is_number = matches!(shape.kind, Kind::Integer | Kind::Number);
-    // Seconds since 1970 are a moment, and nobody says it so.
+    // Seconds since 1970 are a timestamp, and users do not speak in them.
     let is_seconds = is_number && description.is_some_and(|text| text.to_lowercase().contains("timestamp"));
     let is_secret = words(name).iter().any(|part| nouns::is("secrets", part) || part == "error");
     if is_duration || is_seconds || is_secret || is_untold(name) {
@@ -125,8 +126,8 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     }
 }
 
-/// Has statements of amounts of money tell the currency that the record shows beside them. Where it shows none, and the amount has no
-/// unit, nobody asks for it.
+/// Adds the currency beside an amount to statements of it.
+/// Without a currency or a unit, no question asks for the amount.
 pub(super) fn tell_currencies(fields: &mut IndexMap<String, FieldDoc>) {
     let currency = fields.keys().find(|name| is_currency(name) && is_identifier(name)).cloned();
     for (_, doc) in fields.iter_mut().filter(|(name, doc)| is_bare_amount(name, doc)) {
@@ -147,14 +148,14 @@ pub(super) fn is_bare_amount(name: &str, doc: &FieldDoc) -> bool {
     is_number && doc.unit.is_none() && meanings::is_money(doc.label.as_deref().unwrap_or(name))
 }
 
-/// Returns true if a member tells the currency of amounts beside it.
+/// Returns true if a member holds the currency of amounts beside it.
 pub(super) fn is_currency(name: &str) -> bool {
     let said = words(name);
     let said = said.strip_suffix(&["code".to_owned()]).unwrap_or(&said);
     said.last().is_some_and(|last| last == "currency")
 }
 
-/// A question for the moment at which something was done to a record: `approved_at`, `date_paid`, `delivered`.
+/// Returns a question and an answer for the timestamp of an action: `approved_at`, `date_paid`, `delivered`.
 fn when_done(name: &str) -> Option<(String, String)> {
     let parts = words(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -162,13 +163,13 @@ fn when_done(name: &str) -> Option<(String, String)> {
         [verb, "at" | "on" | "date" | "time"] | ["date" | "time", verb] | [verb] => verb,
         _ => return None,
     };
-    // What happens of itself is not done by anybody.
+    // Only verbs of an agent fit the passive.
     (verb.ends_with("ed") || *verb == "sent" || *verb == "paid").then_some(())?;
     verbs::is_done(verb)
         .then(|| (format!("When was {{it}} {verb}?"), format!("{{it}} was {verb} on {{value}}.")))
 }
 
-/// The kind of a field's values. Nothing where they are anything, always the same, or codes.
+/// Returns the kind of a field's values; none for placeholders, constants and codes.
 fn values_of(doc: &FieldDoc) -> Option<Values> {
     if is_anything(doc) {
         return None;
@@ -199,19 +200,19 @@ fn values_of(doc: &FieldDoc) -> Option<Values> {
     }
 }
 
-/// What makes a field's values, where it has some.
+/// Returns the provider of a field's values, where it has one.
 fn maker(doc: &FieldDoc) -> Option<&Json> {
     let fake = doc.fake.as_ref()?;
     let is_chance = fake.get("provider").is_some_and(|made| made == "chance");
     if is_chance { fake.get("of") } else { Some(fake) }
 }
 
-/// Whether a maker writes sentences or names that fit anything and say nothing.
+/// Returns true if a provider writes generic sentences or names.
 fn is_filler(maker: &str) -> bool {
     nouns::is("fillers", maker)
 }
 
-/// Whether what people would say of a field says nothing: a description that fits anything, a name of anything, a long code.
+/// Returns true if a field's values carry no information for users: generic prose, any name, a long code.
 pub(super) fn says_nothing(name: &str, doc: &FieldDoc) -> bool {
     let Some(maker) = maker(doc) else { return false };
     let made = maker.as_str().unwrap_or_default();
@@ -220,14 +221,14 @@ pub(super) fn says_nothing(name: &str, doc: &FieldDoc) -> bool {
     made == ANY_NAME || is_long || nouns::is("opaque", made) || describes && is_filler(made)
 }
 
-/// Whether there are several values and all of them are words of people: `IN_PROGRESS`, and not `INT64`.
+/// Returns true if there are several values and all are ordinary words: `IN_PROGRESS`, and not `INT64`.
 fn read_as_words(values: &[impl AsRef<str>]) -> bool {
     const MAX_CHARS: usize = 24;
     let is_word = |value: &str| {
         value.len() > 1
             && value.len() <= MAX_CHARS
             && value.chars().all(|letter| letter.is_alphabetic() || " _-".contains(letter))
-            // Nobody pronounces `BYOS`, and `OPEN` has both vowels and other letters.
+            // Users do not pronounce `BYOS`. Words such as `OPEN` have vowels.
             && words(value).iter().all(|word| word.len() > 1 && word.contains(is_vowel))
     };
     values.len() > 1 && values.iter().all(|value| is_word(value.as_ref()))
@@ -237,15 +238,15 @@ fn is_vowel(letter: char) -> bool {
     "aeiouyäöüáéíóúàèìòùâêîôûãõå".contains(letter)
 }
 
-/// Whether only programs read a member of this name: `key1`, `eTag`.
+/// Returns true if only programs read a member of this name: `key1`, `eTag`.
 fn is_untold(name: &str) -> bool {
     let parts = words(name);
     let last = parts.last().map_or("", |last| last.trim_end_matches(|c: char| c.is_ascii_digit()));
     nouns::is("untold", last) || nouns::is("untold", &parts.concat())
 }
 
-/// Adds what a request must say: required parameters that no words stand for yet. `refers` tells whether records of one
-/// resource belong to those of another.
+/// Adds required parameters that a phrase lacks. `refers` tells whether records of one resource belong to
+/// those of another.
 pub(super) fn complete(
     api: &mut ApiDoc,
     refers: &dyn Fn(&str, &str) -> bool,
@@ -254,7 +255,7 @@ pub(super) fn complete(
     let first_parts: Vec<(String, String)> = first_parts(api);
     let (phrases, parameters) = (&mut api.phrases, &api.parameters);
     let is_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
-    // What chooses in the middle of a path has no noun.
+    // A choice in the middle of a path has no noun.
     let chooses = |(name, doc): (&String, &FieldDoc)| {
         is_path(doc) && !doc.values.is_empty() && !api.path.ends_with(&format!("{{{name}}}"))
     };
@@ -269,7 +270,7 @@ pub(super) fn complete(
         .collect();
     let deletes = phrases.imperative.iter().any(|phrase| phrase.starts_with("delete "));
     for phrase in phrases.imperative.iter_mut().chain(&mut phrases.noun) {
-        // Brackets hold what may be left out.
+        // Brackets hold optional parts.
         let mut depth = 0_u32;
         let count = |c: &char| {
             match c {
@@ -284,12 +285,12 @@ pub(super) fn complete(
         let (mut path, rest): (Vec<&String>, Vec<&String>) =
             left.partition(|name| parameters.get(**name).is_some_and(is_path));
         path.sort_by_key(|name| api.path.find(&format!("{{{name}}}")));
-        // What is removed from something need not be gone, and what is deleted is.
+        // "Remove" may leave a record in existence, and "delete" does not.
         if deletes && !path.is_empty() && phrase.starts_with("remove ") {
             *phrase = phrase.replacen("remove ", "delete ", 1);
         }
         let mut whose = String::new();
-        // What stands in the path is whose it is, the nearest first.
+        // Parameters of the path name the owners, the nearest first.
         let said = parameters
             .iter()
             .rev()
@@ -305,7 +306,7 @@ pub(super) fn complete(
                 Some("create" | "post" | "send") if position == 0 && is_person(&noun) => "for",
                 Some("create" | "post" | "send") if position == 0 => "in",
                 Some("remove" | "unassign" | "revoke") if position == 0 => "from",
-                // A guild is not the application's.
+                // A guild does not belong to the application.
                 _ if is_person(&noun) => "of",
                 _ if nearer.zip(of).is_some_and(|(nearer, of)| !refers(nearer, of)) => "in",
                 _ => "of",
@@ -332,7 +333,7 @@ pub(super) fn complete(
     }
 }
 
-/// The parameters in a row that are parts of one key: `{owner}/{repo}`.
+/// Returns adjacent parameters that are parts of one key: `{owner}/{repo}`.
 fn first_parts(api: &ApiDoc) -> Vec<(String, String)> {
     let text = |doc: &FieldDoc| doc.reference.is_none() && doc.kind == Some(TypeName::String);
     let known = api.parameters.iter().filter(|(_, doc)| text(doc) && doc.values.is_empty());
@@ -343,12 +344,12 @@ fn first_parts(api: &ApiDoc) -> Vec<(String, String)> {
     known.filter_map(|(name, _)| pair(name)).collect()
 }
 
-/// Whether a noun is that of people, in whom nothing is.
+/// Returns true if a noun names people. English says "of" a person and not "in" one.
 fn is_person(noun: &str) -> bool {
     provider_of_name(noun) == "person_name"
 }
 
-/// Noun phrases for a list: with its arguments in brackets where they are optional, and with one or two of them said.
+/// Returns noun phrases for a list: with optional arguments in brackets, and with one or two of them said.
 pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, bool)]) -> PhrasesDoc {
     let mut head = if adjective.is_empty() { nouns.to_owned() } else { format!("{adjective} {nouns}") };
     let said = |(name, text, _): &(String, String, bool)| text.replace("{}", &format!("{{{name}}}"));
@@ -356,7 +357,7 @@ pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, b
         head.push_str(&format!(" {}", said(argument)));
     }
     let mut optional: Vec<String> = arguments.iter().filter(|(_, _, required)| !required).map(said).collect();
-    // Whose something is comes before what it is like.
+    // Owners come before other filters.
     optional.sort_by_key(|text| !text.starts_with("of "));
     let bracketed: String = optional.iter().map(|text| format!("[ {text}]")).collect();
     let mut noun = vec![format!("{head}{bracketed}")];
@@ -371,5 +372,5 @@ pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, b
     PhrasesDoc { noun, ..PhrasesDoc::default() }
 }
 
-/// Of so many optional arguments a request speaks, each alone and with the next.
+/// The greatest number of optional arguments that phrases say, each alone and with the next.
 const MOST_SAID: usize = 3;

@@ -1,4 +1,4 @@
-//! Parameters whose values nobody has to say.
+//! Finds parameters with fixed values, which users never say.
 
 use diorama_seeds::contract::plain;
 use serde_json::{Value as Json, json};
@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::document::{Parameter, Place};
 use super::shape::Kind;
 
-/// Parameters of the protocol, which say nothing of what is wanted: plain names.
+/// Plain names of protocol parameters, which say nothing about the request.
 const PROTOCOL: [&str; 12] = [
     "accesstoken",
     "apiversion",
@@ -22,7 +22,7 @@ const PROTOCOL: [&str; 12] = [
     "callback",
 ];
 
-/// The value of a required parameter that nobody has to say: its only one, or any where it belongs to the protocol.
+/// Returns the value of a fixed required parameter: its only one, or any where it belongs to the protocol.
 pub(super) fn fixed(parameter: &Parameter) -> Option<Json> {
     if parameter.place == Place::Path || !parameter.required {
         return None;
@@ -39,7 +39,7 @@ pub(super) fn fixed(parameter: &Parameter) -> Option<Json> {
     }
 }
 
-/// Whether a parameter belongs to the protocol, so that it is no matter of what is wanted.
+/// Returns true if a parameter belongs to the protocol.
 pub(super) fn is_protocol(parameter: &Parameter) -> bool {
     let name = plain(&parameter.name);
     let is_outside = parameter.place == Place::Header || parameter.place == Place::Query;

@@ -1,8 +1,8 @@
-//! Paths whose parameters take whole names of resources: `/v1/{parent}/instances` where `parent` is
+//! Expands path parameters that take whole resource names: `/v1/{parent}/instances` with
 //! `projects/{project}/locations/{location}`.
 //!
-//! Such a path is read as the one that has a parameter for each part of the name. The dotted id of its operation tells the
-//! parts (`redis.projects.locations.instances.list`).
+//! The expanded path has a parameter for each part. The dotted id of the operation names the parts
+//! (`redis.projects.locations.instances.list`).
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use super::document::{Operation, Parameter, Place, path_parameters};
 use super::shape::{Kind, Shape};
 use super::words::{is_version, words};
 
-/// Collections in one name, at most.
+/// The greatest number of collections in one name.
 const MAX_PARTS: usize = 8;
 
-/// A path with a parameter for each part of a name, the parameter that it had for all of them, and the collections of that.
+/// The expanded path, the parameter that callers send, and the collections of its name.
 type Expanded = (String, String, Vec<String>);
 
 /// Rewrites such paths. Returns true if the document has some.
@@ -59,7 +59,8 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
     found
 }
 
-/// The forms of names that parameters tell, with the names above these: who names a shelf of a project may name the project, too.
+/// Returns the forms of names that parameters document, with all their prefixes. A shelf of a project
+/// documents the project, too.
 fn find_told_forms(operations: &[Operation], all: &[Option<Expanded>]) -> HashSet<Vec<String>> {
     let told = operations.iter().zip(all).filter_map(|(operation, expanded)| {
         let (_, sent, chain) = expanded.as_ref()?;
@@ -68,8 +69,8 @@ fn find_told_forms(operations: &[Operation], all: &[Option<Expanded>]) -> HashSe
     told.flat_map(|chain| (1..=chain.len()).map(move |count| chain[..count].to_vec())).collect()
 }
 
-/// Returns true if a parameter's description or pattern tells that its values are names of several parts:
-/// `projects/{project_id}/locations/{location_id}`, `^projects/[^/]+$`.
+/// Returns true if a description or a pattern says that values have several parts:
+/// `projects/{project_id}/locations/{location_id}`.
 fn tells_form(operation: &Operation, sent: &str, chain: &[String]) -> bool {
     let Some(first) = chain.first().map(|first| format!("{first}/")) else { return false };
     let named = operation.parameters.iter().find(|parameter| parameter.name == sent);
@@ -79,7 +80,7 @@ fn tells_form(operation: &Operation, sent: &str, chain: &[String]) -> bool {
     })
 }
 
-/// The name of the service that ids of operations may begin with: the first label of its host.
+/// Returns the name of the service that operation ids may begin with: the first label of its host.
 fn service(root: &Json) -> String {
     let said = root.pointer("/info/x-serviceName").and_then(Json::as_str).map(str::to_owned);
     let host = root.pointer("/servers/0/url").and_then(Json::as_str).and_then(|url| url.split_once("://"));
@@ -87,7 +88,7 @@ fn service(root: &Json) -> String {
     said.or(label).unwrap_or_default()
 }
 
-/// The parameter of a part: `instancesId`.
+/// Returns the parameter of a part: `instancesId`.
 pub(super) fn key(collection: &str) -> String {
     format!("{collection}Id")
 }
@@ -98,7 +99,7 @@ fn shape(path: &str) -> String {
         .fold(path.to_owned(), |path, name| path.replace(&format!("{{{name}}}"), "{}"))
 }
 
-/// The path of an operation whose parameter takes a whole name, expanded.
+/// Returns the expanded path of an operation whose parameter takes a whole name.
 fn expanded(operation: &Operation, service: &str) -> Option<Expanded> {
     let [sent]: [String; 1] = path_parameters(&operation.path).try_into().ok()?;
     let mut chain: Vec<&str> = operation.id.as_deref()?.split('.').collect();
@@ -117,7 +118,7 @@ fn expanded(operation: &Operation, service: &str) -> Option<Expanded> {
         return None;
     }
     let next = after.strip_prefix('/').and_then(|rest| rest.split(['/', ':']).next()).unwrap_or_default();
-    // What is below the name may be the last collection itself.
+    // The segment after the name may be the last collection itself.
     let below = chain.last() == Some(&next);
     let named: Vec<String> =
         chain.iter().take(chain.len() - usize::from(below)).map(|part| (*part).to_owned()).collect();
@@ -133,7 +134,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn names_of_resources_are_read_as_their_parts() {
+    fn paths_with_resource_names_are_expanded_into_their_parts() {
         let name = |form: &str| {
             json!([{"name": "name", "in": "path", "required": true, "schema": {"type": "string"},
             "description": format!("The name, in the form `{form}`.")}])

@@ -1,4 +1,4 @@
-//! Security schemes and requirements, as the world format says them.
+//! Reads security schemes and requirements, in the form of the world format.
 
 use diorama_seeds::doc::{KeyPlace, SecurityDoc};
 use indexmap::IndexMap;
@@ -7,10 +7,10 @@ use serde_json::Value as Json;
 use super::words::sentence;
 use super::{Note, Remark, Severity};
 
-/// What callers must show: alternatives, each a set of schemes with scopes.
+/// Alternative credentials of a caller, each a set of schemes with scopes.
 pub(super) type Needs = Vec<IndexMap<String, Vec<String>>>;
 
-/// The schemes of a document.
+/// Returns the schemes of a document.
 pub(super) fn schemes(root: &Json, notes: &mut Vec<Note>) -> IndexMap<String, SecurityDoc> {
     let mut out = IndexMap::new();
     let all = root.pointer("/components/securitySchemes").and_then(Json::as_object);
@@ -37,7 +37,7 @@ pub(super) fn schemes(root: &Json, notes: &mut Vec<Note>) -> IndexMap<String, Se
     out
 }
 
-/// A scheme, with what is not as the document says.
+/// Reads a scheme, with a note where the server differs from the document.
 fn scheme(node: &Json) -> Result<(SecurityDoc, Option<String>), String> {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().to_owned();
     let http = text("scheme").to_lowercase();
@@ -71,7 +71,7 @@ fn oauth(node: &Json) -> SecurityDoc {
     SecurityDoc::Oauth2 { token_path: url.map(path_of), scopes: scopes.collect() }
 }
 
-/// The path of a URL, always with a leading slash.
+/// Returns the path of a URL, always with a leading slash.
 fn path_of(url: &str) -> String {
     let path = match url.split_once("://") {
         Some((_, rest)) => rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/"),
@@ -81,7 +81,7 @@ fn path_of(url: &str) -> String {
     if path.starts_with('/') { path.to_owned() } else { format!("/{path}") }
 }
 
-/// What an operation needs, of the schemes there are.
+/// Returns the requirement of an operation, of the schemes that the document defines.
 pub(super) fn needs(
     node: Option<&Json>,
     schemes: &IndexMap<String, SecurityDoc>,

@@ -1,5 +1,7 @@
-//! Shapes: schemas with references resolved, `allOf` merged and examples taken in. A finite tree, whatever the
-//! document says: cycles end in [`Kind::Cycle`], and a budget bounds how far shared schemas are unfolded.
+//! Owns shapes: schemas with references resolved, `allOf` merged and examples read.
+//!
+//! A shape is a finite tree. Cycles end in [`Kind::Cycle`], and a budget bounds how far shared schemas are
+//! unfolded.
 
 mod unfold;
 
@@ -8,13 +10,13 @@ use serde_json::Value as Json;
 
 pub(super) use self::unfold::{Unfolder, said_values};
 
-/// Deepest nesting of a shape.
+/// Greatest nesting of a shape, in levels.
 pub(super) const MAX_DEPTH: u32 = 24;
-/// Most samples kept of one place, and of one value among them.
+/// The greatest number of samples in one shape; `MAX_REPEATS` bounds the repeats of one value.
 const MAX_SAMPLES: usize = 80;
 const MAX_REPEATS: usize = 3;
 
-/// What a value at one place of a document looks like.
+/// The form of a value in a document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
     pub(super) kind: Kind,
@@ -32,13 +34,13 @@ pub(super) struct Shape {
     pub(super) write_only: bool,
     /// Values seen in examples: scalars, or whole objects for items of arrays.
     pub(super) samples: Vec<Json>,
-    /// The only values of a number, and those of a text that its document names.
+    /// The only values of a number, and the values that a document names for a string.
     pub(super) choices: Vec<Json>,
-    /// `oneOf` an integer and a number: a whole number is both, and so neither, of them.
+    /// True for `oneOf` an integer and a number: a whole number matches both, and so is invalid.
     pub(super) fractional: bool,
     /// `multipleOf` of a number.
     pub(super) step: Option<f64>,
-    /// An object whose members have names that callers choose.
+    /// True for an object whose members have names that callers choose.
     pub(super) map: bool,
 }
 
@@ -54,7 +56,7 @@ pub(super) enum Kind {
     Array(Box<Shape>),
     Object(IndexMap<String, Member>),
     Union(Vec<Shape>),
-    /// A schema inside itself; its name.
+    /// The name of a schema that contains itself.
     Cycle(String),
 }
 
@@ -69,7 +71,6 @@ impl Shape {
         Self { kind, ..Self::default() }
     }
 
-    /// The members of an object.
     pub(super) fn members(&self) -> Option<&IndexMap<String, Member>> {
         match &self.kind {
             Kind::Object(members) => Some(members),
@@ -77,12 +78,10 @@ impl Shape {
         }
     }
 
-    /// A member of an object.
     pub(super) fn member(&self, name: &str) -> Option<&Shape> {
         self.members()?.get(name).map(|member| &member.shape)
     }
 
-    /// The items of an array.
     pub(super) fn items(&self) -> Option<&Shape> {
         match &self.kind {
             Kind::Array(items) => Some(items),
@@ -90,7 +89,7 @@ impl Shape {
         }
     }
 
-    /// Lets a member take only the names of what its object is.
+    /// Restricts the discriminator of an object to the object's own names.
     fn discriminate(&mut self, chooser: &str, names: Vec<String>) {
         if let Kind::Object(members) = &mut self.kind
             && let Some(member) = members.get_mut(chooser)
@@ -100,7 +99,7 @@ impl Shape {
         }
     }
 
-    /// For a union of objects the first of them, else the shape itself.
+    /// Returns the first object of a union, else the shape itself.
     pub(super) fn first_object(&self) -> &Shape {
         match &self.kind {
             Kind::Union(parts) => parts.iter().find(|part| part.members().is_some()).unwrap_or(self),
@@ -108,7 +107,8 @@ impl Shape {
         }
     }
 
-    /// For a union of objects the first of them, or one that has all of its members and more; else the shape itself.
+    /// Returns the first object of a union, or one that has all of its members and more; else the shape
+    /// itself.
     pub(super) fn fullest_object(&self) -> &Shape {
         let Kind::Union(parts) = &self.kind else { return self };
         let more = |one: &Shape, other: &Shape| match (one.members(), other.members()) {
@@ -121,17 +121,17 @@ impl Shape {
         objects.reduce(|best, part| if more(best, part) { part } else { best }).unwrap_or(self)
     }
 
-    /// Whether it is text, free or one of a few.
+    /// Returns true for a string or an enum.
     pub(super) fn is_text(&self) -> bool {
         matches!(self.kind, Kind::String | Kind::Enum(_))
     }
 
-    /// Whether it is a single value, not a list or an object.
+    /// Returns true for a single value that is neither a list nor an object.
     pub(super) fn is_scalar(&self) -> bool {
         matches!(self.kind, Kind::Boolean | Kind::Integer | Kind::Number | Kind::String | Kind::Enum(_))
     }
 
-    /// Takes over what another schema for the same value adds (`allOf`, a second sight of a field).
+    /// Adds what another schema of the same value says (`allOf`, a second use of a field).
     pub(super) fn merge(&mut self, other: Shape) {
         self.nullable |= other.nullable;
         match (&mut self.kind, other.kind) {
@@ -190,8 +190,8 @@ impl Shape {
         }
     }
 
-    /// Takes an example in: samples of scalars, and members that the schema leaves open. At the `root` of a
-    /// reply, members that only the example has are added too.
+    /// Adds an example: samples of scalars, and members that the schema leaves open.
+    /// At the `root` of a reply it also adds members that the schema lacks.
     pub(super) fn learn(&mut self, example: &Json, root: bool, depth: u32) {
         if depth > MAX_DEPTH {
             return;
@@ -220,7 +220,7 @@ impl Shape {
                 values.iter().take(40).for_each(|value| items.learn(value, false, depth + 1));
             }
             (Kind::Union(parts), Json::Object(_)) => {
-                // The part with most of the example's members is the one it is an example of.
+                // The example belongs to the alternative with most of its members.
                 let fit = |part: &Shape| {
                     part.members().map_or(0, |members| {
                         members.keys().filter(|name| example.get(name).is_some()).count()
@@ -237,7 +237,7 @@ impl Shape {
     }
 }
 
-/// The shape of an example.
+/// Infers the shape of an example.
 pub(super) fn infer(example: &Json, depth: u32) -> Shape {
     let mut shape = Shape::default();
     if depth > MAX_DEPTH {
@@ -273,7 +273,7 @@ pub(super) fn infer(example: &Json, depth: u32) -> Shape {
     shape
 }
 
-/// Returns true if an example only names its type, as tools that write documents leave it: `<string>`, `string`.
+/// Returns true if an example only names its type, as generators of documents leave it: `<string>`, `string`.
 pub(super) fn is_placeholder(example: &Json) -> bool {
     example.as_str().is_some_and(|text| {
         let inner = text.strip_prefix('<').and_then(|text| text.strip_suffix('>'));
@@ -281,7 +281,7 @@ pub(super) fn is_placeholder(example: &Json) -> bool {
     })
 }
 
-/// A choice between schemas: numbers become the wider one, one schema stays itself.
+/// Merges alternatives: numbers become the wider one, and a single schema stays.
 fn union(mut parts: Vec<Shape>) -> Shape {
     let nullable = parts.iter().any(|part| part.nullable);
     if parts.iter().all(|part| matches!(part.kind, Kind::Integer | Kind::Number)) && !parts.is_empty() {
@@ -294,7 +294,7 @@ fn union(mut parts: Vec<Shape>) -> Shape {
     }
     if let Some(first) = parts.iter().find(|part| part.is_scalar()) {
         let mut first = Shape { nullable, ..first.clone() };
-        // Any text, but these above all.
+        // A string takes any value, and these are its examples.
         if first.kind == Kind::String {
             let values = parts.iter().filter_map(|part| match &part.kind {
                 Kind::Enum(values) => Some(values),
@@ -311,7 +311,7 @@ fn union(mut parts: Vec<Shape>) -> Shape {
     Shape { kind: Kind::Union(parts), nullable, ..Shape::default() }
 }
 
-/// Finds `#/components/schemas/Pet`; nothing outside the document is ever looked at.
+/// Finds `#/components/schemas/Pet`; never looks outside the document.
 pub(super) fn lookup<'a>(root: &'a Json, pointer: &str) -> Option<&'a Json> {
     let path = pointer.strip_prefix('#')?;
     if path.is_empty() {
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn examples_that_name_their_type_are_none() {
+    fn examples_that_only_name_their_type_are_ignored() {
         let of = |example: &str| infer(&Json::from(example), 0).samples.len();
         assert_eq!((of("<string>"), of("string"), of("<dateTime>")), (0, 0, 0));
         assert_eq!((of("<b>bold</b>"), of("open")), (1, 1));

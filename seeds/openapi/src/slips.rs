@@ -1,17 +1,17 @@
-//! What documents say in another way than others: items of streams, members without a name in schemas of replies, which get the
-//! name that only the example has, and `items` that are alternatives and no list.
+//! Repairs deviations of documents: schemas of stream items, unnamed members, and untyped `items` that mean
+//! alternatives.
 
 use serde_json::{Map, Value as Json, json};
 
 use crate::examples;
 use crate::walk::Walk;
 
-/// Nesting deeper than this is left as it is.
+/// Levels of nesting that are repaired.
 const MAX_DEPTH: u32 = 24;
-/// Values of examples that are held against untyped `items`.
+/// The greatest number of example values that are compared with untyped `items`.
 const MAX_VALUES: u32 = 20_000;
 
-/// Mends the media types and schemas of a document.
+/// Repairs the media types and schemas of a document.
 pub(super) fn mend(root: &mut Json) {
     if Untyped::of(root).are_alternatives() {
         Walk::default().visit_mut(root, &mut |members| {
@@ -36,7 +36,7 @@ fn walk(root: &Json, node: &mut Json, depth: u32) {
     }
     match node {
         Json::Object(members) => {
-            // The schema of each item of a stream (OpenAPI 3.2).
+            // OpenAPI 3.2 gives the schema of each item of a stream here.
             if let (false, Some(items)) = (members.contains_key("schema"), members.get("itemSchema").cloned())
             {
                 members.insert("schema".to_owned(), json!({"type": "array", "items": items}));
@@ -52,8 +52,9 @@ fn walk(root: &Json, node: &mut Json, depth: u32) {
     }
 }
 
-/// Gives the nameless member of a media type's schema the name of the only member that its example has and the schema lacks.
-/// Where the example has a list there, the schema is that of its items.
+/// Names the unnamed member of a reply schema after the only member that its example has and the schema
+/// lacks.
+/// Where the example has a list there, the schema describes its items.
 fn name(root: &Json, media: &mut Map<String, Json>) {
     let Some(properties) = media["schema"].get("properties").and_then(Json::as_object) else { return };
     if !properties.contains_key("") {
@@ -77,13 +78,13 @@ fn name(root: &Json, media: &mut Map<String, Json>) {
     }
 }
 
-/// Returns true for a schema that has `items` and does not say that it is a list.
+/// Returns true for a schema with `items` and without a type.
 fn is_untyped(members: &Map<String, Json>) -> bool {
     members.get("items").is_some_and(Json::is_object)
         && ["type", "properties"].iter().all(|word| !members.contains_key(*word))
 }
 
-/// How often the examples of a document have a list, and anything else, where its schemas have untyped `items`.
+/// Counts of lists and of other values in a document's examples, where schemas have untyped `items`.
 #[derive(Default)]
 struct Untyped {
     lists: u32,
@@ -92,7 +93,7 @@ struct Untyped {
 }
 
 impl Untyped {
-    /// Counts them in replies.
+    /// Counts the values in replies.
     fn of(root: &Json) -> Self {
         let mut counts = Self::default();
         let mut path = String::new();
@@ -112,7 +113,7 @@ impl Untyped {
         counts
     }
 
-    /// The document means one of the alternatives inside: its examples have no list there.
+    /// Returns true if untyped `items` mean alternatives, because most examples have no list there.
     const fn are_alternatives(&self) -> bool {
         self.others > self.lists
     }

@@ -1,11 +1,11 @@
-//! Text to JSON: within limits, and with the place where reading stopped.
+//! Parses text into JSON: within limits, and with the position of an error.
 
 use serde_json::Value as Json;
 
-/// Texts above this size are refused.
+/// The greatest size of a document, in bytes.
 pub const MAX_BYTES: usize = 32 << 20;
 
-/// Why a document cannot be read, with the place where that is known.
+/// A parse error, with line and column where they are known.
 #[derive(Debug)]
 pub(super) struct Unreadable {
     pub(super) message: String,
@@ -19,7 +19,7 @@ impl Unreadable {
     }
 }
 
-/// Reads a text of JSON or YAML. What begins like JSON and is not may be YAML in its flow style.
+/// Parses JSON or YAML. A text that begins like JSON but is none may be YAML in flow style.
 pub(super) fn parse(text: &[u8]) -> Result<Json, Unreadable> {
     if text.len() > MAX_BYTES {
         return Err(Unreadable::new(
@@ -70,7 +70,7 @@ fn yaml(text: &str) -> Result<Json, Unreadable> {
     })
 }
 
-/// Line and column behind a text, from 1.
+/// Returns line and column after a text, both from 1.
 fn place_of(before: &[u8]) -> (usize, usize) {
     let lines = before.iter().filter(|byte| **byte == b'\n').count();
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').filter(|byte| **byte & 0xc0 != 0x80);
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_read_is_refused_with_its_place() {
+    fn unreadable_text_is_refused_with_its_position() {
         let check = |text: &[u8], expect: &str, place: Option<(usize, usize)>| {
             let error = parse(text).unwrap_err();
             assert!(error.message.contains(expect), "{error:?}");

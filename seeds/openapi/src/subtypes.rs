@@ -1,6 +1,6 @@
-//! Subclasses: schemas that take in another by `allOf` are the alternatives of that one, where it has a discriminator.
+//! Adds subclasses as alternatives to a schema with a discriminator: the schemas that include it by `allOf`.
 //!
-//! OpenAPI says so of a schema with a discriminator that lists no alternatives itself (3.0, section 4.7.25).
+//! OpenAPI 3.0, section 4.7.25, defines this for a schema that lists no alternatives itself.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,8 @@ pub(super) fn write_out(root: &mut Json) {
     }
 }
 
-/// The schemas that take in another by `allOf`, by the reference to that one, and the values that schemas say they are told by.
+/// The schemas that include another by `allOf`, by the reference to that one, and their own discriminator
+/// values.
 struct Subclasses {
     by_base: HashMap<String, Vec<String>>,
     own_values: Map<String, Json>,
@@ -33,7 +34,7 @@ struct Subclasses {
 
 impl Subclasses {
     fn of(schemas: &Map<String, Json>) -> Self {
-        // Azure's documents name the value beside the subclass.
+        // Azure's documents put the value beside the subclass.
         let own_value = |schema: &Json| schema.get("x-ms-discriminator-value").cloned();
         let own_values =
             schemas.iter().filter_map(|(name, schema)| Some((name.clone(), own_value(schema)?))).collect();
@@ -53,7 +54,7 @@ impl Subclasses {
         }
     }
 
-    /// A schema is a choice from now on: what it was made of is another's.
+    /// Moves the schema's `allOf` entries to its base, because the schema itself is a choice from now on.
     fn rename(&mut self, name: &str, schema: &Json, base: &str) {
         for part in schema.get("allOf").and_then(Json::as_array).into_iter().flatten() {
             let reference = part.get("$ref").and_then(Json::as_str);
@@ -65,7 +66,7 @@ impl Subclasses {
     }
 }
 
-/// Makes a schema the choice between its subclasses; what it says itself becomes a schema of its own.
+/// Makes a schema the choice between its subclasses; its own content becomes a separate schema.
 fn divide(schemas: &mut Map<String, Json>, known: &mut Subclasses, name: &str, member: &str) {
     let reference = format!("{SCHEMAS}{name}");
     let subclasses = known.by_base.get(&reference).cloned().unwrap_or_default();

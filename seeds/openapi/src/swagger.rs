@@ -1,11 +1,11 @@
-//! Swagger 2.0 documents in the words of OpenAPI 3.0, so that everything after this reads one language.
+//! Converts Swagger 2.0 documents to OpenAPI 3.0, so that all later steps read one format.
 
 use serde_json::{Map, Value as Json, json};
 
 use super::shape::lookup;
 use super::walk::Walk;
 
-/// Members of a parameter that belong into its schema.
+/// Members of a parameter that belong in its schema.
 const OF_SCHEMA: [&str; 20] = [
     "type",
     "format",
@@ -29,7 +29,7 @@ const OF_SCHEMA: [&str; 20] = [
     "title",
 ];
 
-/// Rewrites a document. Other files that it took in keep their places.
+/// Converts a document. Files that were taken into it keep their positions.
 pub(super) fn convert(root: &Json) -> Json {
     let mut out = Map::new();
     let list = |node: &Json, key: &str| node.get(key).cloned();
@@ -73,7 +73,7 @@ pub(super) fn convert(root: &Json) -> Json {
     out
 }
 
-/// The media types that a document takes and gives where an operation does not say.
+/// The default media types of requests and replies.
 struct Media {
     consumes: Option<Json>,
     produces: Option<Json>,
@@ -101,7 +101,7 @@ fn path_item(root: &Json, item: &Json, defaults: &Media) -> Json {
     Json::Object(out)
 }
 
-/// An operation with its path's parameters, its body as a request body.
+/// Converts an operation: it gets its path's parameters, and its body becomes a request body.
 fn operation(root: &Json, node: &Json, shared: &[&Json], defaults: &Media) -> Json {
     let resolved = |part: &Json| -> Json {
         let target = part.get("$ref").and_then(Json::as_str);
@@ -152,7 +152,7 @@ fn first(list: Option<&Json>) -> Option<&str> {
     kinds().find(|kind| kind.contains("json")).or_else(|| kinds().next())
 }
 
-/// Form parameters as one body.
+/// Merges form parameters into one body.
 fn form<'a>(parts: impl Iterator<Item = &'a Json>, consumes: Option<&Json>) -> Json {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -185,7 +185,7 @@ fn schema_of(part: &Json) -> Json {
     Json::Object(own.map(|(name, part)| (name.clone(), part.clone())).collect())
 }
 
-/// A parameter with its type under `schema`, and its list format as a style.
+/// Converts a parameter: its type moves under `schema`, and its list format becomes a style.
 fn parameter(part: &Json) -> Json {
     if part.get("$ref").is_some() {
         return part.clone();
@@ -210,7 +210,7 @@ fn parameter(part: &Json) -> Json {
     Json::Object(out)
 }
 
-/// A response with its schema under a media type.
+/// Converts a response: its schema moves under a media type.
 fn response(part: &Json, defaults: &Media, produces: Option<&Json>) -> Json {
     if part.get("$ref").is_some() {
         return part.clone();
@@ -253,7 +253,7 @@ fn security(part: &Json) -> Json {
     }
 }
 
-/// Gives references the new places, and makes a discriminator an object.
+/// Moves references to the new positions, and makes a discriminator an object.
 fn respell(members: &mut Map<String, Json>) {
     if let Some(Json::String(reference)) = members.get_mut("$ref") {
         for (old, new) in [
@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_of_version_2_says_the_same_in_version_3() {
+    fn a_swagger_2_document_converts_to_openapi_3() {
         let old = json!({
             "swagger": "2.0", "host": "api.example.org", "basePath": "/v1", "schemes": ["http"],
             "produces": ["application/json"],

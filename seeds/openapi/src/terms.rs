@@ -2,17 +2,17 @@
 
 use serde_json::Value as Json;
 
-/// Characters of a licence or of a part of a source, at most.
+/// The greatest number of characters of a licence or of a part of a source.
 const MAX_CHARS: usize = 200;
 
-/// The licence that a document gives: the SPDX identifier, else the name, else the address.
+/// Returns the licence of a document: the SPDX identifier, else the name, else the address.
 pub(super) fn license(root: &Json) -> Option<String> {
     let license = root.pointer("/info/license")?;
     let word = |key: &str| license.get(key).and_then(plain);
     word("identifier").or_else(|| word("name")).or_else(|| word("url")).or_else(|| plain(license))
 }
 
-/// The provider, title and version of a document, as far as it says them.
+/// Returns the provider, title and version of a document, as far as it gives them.
 pub(super) fn source(root: &Json, title: &str) -> String {
     let text = |pointer: &str| root.pointer(pointer).and_then(plain);
     let provider = text("/info/x-providerName").or_else(|| host(root));
@@ -21,19 +21,19 @@ pub(super) fn source(root: &Json, title: &str) -> String {
     provider.into_iter().chain(title).chain(version).collect::<Vec<_>>().join(", ")
 }
 
-/// The host of the first server whose address has one: `api.example.com`.
+/// Returns the host of the first server whose address has one: `api.example.com`.
 fn host(root: &Json) -> Option<String> {
     let servers = root.get("servers").and_then(Json::as_array).into_iter().flatten();
     let host = |server: &Json| {
         let (_, rest) = server.get("url").and_then(Json::as_str)?.split_once("://")?;
         let host = rest.split(['/', '?', '#']).next()?;
-        // A host with variables is many.
+        // A host with variables stands for several.
         plain(&Json::from(host)).filter(|host| !host.contains('{'))
     };
     servers.take(16).find_map(host)
 }
 
-/// A text as one line without control characters; nothing where it is empty.
+/// Returns a value as one line without control characters; none where it is empty.
 fn plain(value: &Json) -> Option<String> {
     let text = match value {
         Json::String(text) => text.clone(),

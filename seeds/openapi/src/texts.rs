@@ -1,12 +1,12 @@
-//! Texts of documents: what people wrote may be of any length, and none of it is worked on beyond a bound.
+//! Cuts prose in documents, which may have any length, so that later steps read a bounded amount.
 
 use serde_json::Value as Json;
 
 use super::walk::is_plain_value;
 
-/// Characters of a description, summary or title that are read; the rest is left out.
+/// Characters of a description, summary or title that are kept; the rest is dropped.
 pub(super) const MAX_CHARS: usize = 4_000;
-/// Lists and objects inside each other that are looked into. Parsing bounds the depth already.
+/// Levels of lists and objects that are searched. Parsing bounds the depth already.
 const MAX_DEPTH: u32 = 256;
 
 /// Cuts the descriptions, summaries and titles of a document.
@@ -23,7 +23,7 @@ fn cut_inside(node: &mut Json, depth: u32) {
             for (name, part) in members.iter_mut() {
                 match part {
                     Json::String(text) if is_text(name) => cut_text(text),
-                    // A schema may have properties that are called `example` or `default`.
+                    // A schema may have properties that are named `example` or `default`.
                     _ if is_plain_value(name) && !part.is_object() => {}
                     _ => cut_inside(part, depth + 1),
                 }
@@ -38,9 +38,9 @@ fn is_text(name: &str) -> bool {
     matches!(name, "description" | "summary" | "title")
 }
 
-/// Cuts a text after a word, so that what is left can be said.
+/// Cuts a text after a word, so that phrases can use the rest.
 fn cut_text(text: &mut String) {
-    // No character has less than a byte.
+    // Every character has at least one byte.
     if text.len() <= MAX_CHARS {
         return;
     }
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_texts_are_cut_after_a_word_wherever_they_stand() {
+    fn long_texts_are_cut_after_a_word_at_any_position() {
         let long = "wörd ".repeat(MAX_CHARS);
         let mut root = json!({
             "info": {"title": "x".repeat(MAX_CHARS + 1), "description": long},

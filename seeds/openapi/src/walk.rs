@@ -1,21 +1,22 @@
-//! Walks over the objects of a document that are no values of the described API.
+//! Visits the objects of a document that are no values of the described API.
 
 use diorama_seeds::pointer::escape;
 use serde_json::{Map, Value as Json};
 
-/// Objects and lists inside each other that are visited. Parsing bounds the depth already.
+/// Levels of objects and lists that are visited. Parsing bounds the depth already.
 const MAX_DEPTH: u32 = 256;
 
 /// A position of a walk.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Walk {
     depth: u32,
-    /// The members here have names that the document chose.
+    /// True if the document chose the names of the members here.
     names: bool,
 }
 
 impl Walk {
-    /// Visits an object and those inside it, the outer first; not those whose members have names that the document chose.
+    /// Visits an object, then those inside it. Objects whose members have names that the document chose are
+    /// skipped.
     pub(super) fn visit_mut(self, node: &mut Json, visit: &mut impl FnMut(&mut Map<String, Json>)) {
         match node {
             Json::Object(members) => {
@@ -79,13 +80,12 @@ impl Walk {
     }
 }
 
-/// Returns true for members that hold values of the described API, in which nothing is a reference.
+/// Returns true for members that hold values of the described API, in which no reference is followed.
 pub(super) fn is_plain_value(name: &str) -> bool {
     matches!(name, "example" | "examples" | "default" | "enum" | "const")
 }
 
-/// Returns true where the members of a member have names that the document chose, so that none of them is a word of OpenAPI. A
-/// property may be called `default`, and a response is.
+/// Returns true if a member's members have names that the document chose. A property may be called `default`.
 fn holds_names(name: &str) -> bool {
     matches!(
         name,
@@ -121,7 +121,7 @@ mod tests {
         let (mut paths, seen): (Vec<String>, Vec<_>) = seen.into_iter().unzip();
         assert_eq!(seen, changed);
         paths.sort();
-        // Properties may have any name: the object that holds them is no media type with a schema and an example.
+        // Properties may have any name, so their object is no media type with a schema and an example.
         let expect = [
             "#",
             "#/media/0",

@@ -1,4 +1,4 @@
-//! Words of documents: names for people, units, first sentences.
+//! Reads words of documents: labels, units, first sentences.
 
 pub(super) use diorama_seeds::english::{
     article, enumerate, is_plural, plural, singular, split_identifier as words,
@@ -9,14 +9,14 @@ use diorama_seeds::naming::reserved;
 
 use super::nouns::without_constraints;
 
-/// Whether a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
+/// Returns true if a name says that it holds a key without a meaning of its own: `id`, `user_id`, `uuid`.
 pub(super) fn is_id(name: &str) -> bool {
     let words = words(name);
     let is_prefixed = words.len() > 1 && words.first().is_some_and(|first| first == "id");
     is_prefixed || words.last().is_some_and(|last| ["id", "uuid", "guid"].contains(&last.as_str()))
 }
 
-/// Whether a segment is a version: `v2`, `v1beta1`, `2020-01-31`.
+/// Returns true if a segment is a version: `v2`, `v1beta1`, `2020-01-31`.
 pub(super) fn is_version(segment: &str) -> bool {
     let number = segment.strip_prefix(['v', 'V']).unwrap_or(segment);
     let plain = number.replace("alpha", "").replace("beta", "");
@@ -24,7 +24,7 @@ pub(super) fn is_version(segment: &str) -> bool {
         && plain.chars().all(|letter| letter.is_ascii_digit() || matches!(letter, '.' | '-' | '_' | 'p'))
 }
 
-/// A name as people read it: words with spaces, some abbreviations spelt out.
+/// Returns a label: words with spaces, some abbreviations spelt out.
 pub(super) fn label(name: &str) -> String {
     match name {
         "iso_639_1" => return "language code".to_owned(),
@@ -32,7 +32,7 @@ pub(super) fn label(name: &str) -> String {
         "tv" => return "TV show".to_owned(),
         _ => {}
     }
-    // A reserved word stands with a suffix in the world, and by itself in what people say.
+    // A reserved word has a suffix in the world and none in phrases.
     if let Some(word) = reserved(name) {
         return word.to_owned();
     }
@@ -50,7 +50,7 @@ pub(super) fn label(name: &str) -> String {
     if spelt.is_empty() { "value".to_owned() } else { spelt.join(" ") }
 }
 
-/// Units, as names and descriptions write them and as they are told.
+/// Units, as names and descriptions write them, with their symbols.
 const UNITS: [(&str, &str); 38] = [
     ("kg", "kg"),
     ("kilograms", "kg"),
@@ -92,14 +92,14 @@ const UNITS: [(&str, &str); 38] = [
     ("bytes", "bytes"),
 ];
 
-/// The unit that a description says a number is in: `The duration of the video, in seconds`.
+/// Returns the unit that a description gives: `The duration of the video, in seconds`.
 pub(super) fn described_unit(description: &str) -> Option<&'static str> {
     let (_, after) = description.split_once(" in ").or_else(|| description.split_once("(in "))?;
     let word = after.split(|c: char| !c.is_alphanumeric()).next()?.to_lowercase();
     UNITS.iter().find(|(known, _)| *known == word && known.len() > 3).map(|(_, unit)| *unit)
 }
 
-/// What a number's name measures, and in what: `weight_kg` is a weight in kg.
+/// Splits a number's name into quantity and unit: `weight_kg` is a weight in kg.
 pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
     let parts = words(name);
     let (last, stem) = parts.split_last()?;
@@ -112,7 +112,7 @@ pub(super) fn measured(name: &str) -> Option<(String, &'static str)> {
     what.map(|what| (what, *unit))
 }
 
-/// The first sentence of a description that says more than how something may be sent, without Markdown, on one line and bounded.
+/// Returns the first informative sentence of a description, without Markdown, on one line and bounded.
 pub(super) fn sentence(text: &str) -> String {
     let paragraph = without_constraints(text).trim().split("\n\n").next().unwrap_or_default();
     let flat = paragraph.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,47 +1,47 @@
-//! The facts that a goal is asked to state, by their places in replies.
+//! Defines the facts that a goal must state, by their positions in replies.
 
-/// A fact that a goal must state, by its place.
+/// A fact that a goal must state, by its position in a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// A leaf of a reply.
     Leaf {
-        /// The call.
+        /// The index of the call.
         call: usize,
-        /// The place.
+        /// The path in the reply.
         path: String,
-        /// In words.
+        /// The noun of the fact.
         about: String,
         /// True if the request asks for this value of all items that fit, even where only one fits.
         several: bool,
-        /// True if it asks how much, whatever the sign.
+        /// True if the request asks for the size, without the sign.
         magnitude: bool,
     },
     /// The same member of every item of an array.
     Each {
-        /// The call.
+        /// The index of the call.
         call: usize,
-        /// The array's place.
+        /// The path of the array.
         array: String,
-        /// The member.
+        /// The name of the member.
         member: String,
-        /// In words.
+        /// The noun of the fact.
         about: String,
-        /// True if it asks how much, whatever the sign.
+        /// True if the request asks for the size, without the sign.
         magnitude: bool,
     },
-    /// How many: a leaf that holds a count, or the length of an array.
+    /// A count: a leaf that holds one, or the length of an array.
     Count {
-        /// The call.
+        /// The index of the call.
         call: usize,
-        /// The place.
+        /// The path in the reply.
         path: String,
-        /// In words.
+        /// The noun of the fact.
         about: String,
     },
 }
 
 impl Asked {
-    /// The call whose reply has it.
+    /// Returns the index of the call whose reply shows the fact.
     #[must_use]
     pub const fn call(&self) -> usize {
         match self {

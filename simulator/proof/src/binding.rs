@@ -1,6 +1,6 @@
-//! Reference calls over live replies: arguments bound again from where they came from.
+//! Binds the arguments of reference calls to live replies.
 //!
-//! The gates and the `oracle` go through here, so that a reference solution means the same in each of them.
+//! The gates and the `oracle` agent use it, so that a reference solution means the same in each of them.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use diorama_seeds::model::World;
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::Value;
 
-/// Replies by gold call; `None` where the call was left out.
+/// Replies by position of their reference calls; `None` where the call was left out.
 pub type Replies = [Option<Arc<LogEntry>>];
 
-/// The call with every argument that comes from a reply taken from the live replies. `None` when one of those
-/// places does not exist there.
+/// Returns the call with every argument that comes from a reply taken from the live replies.
+/// Returns `None` when one of those paths does not exist there.
 #[must_use]
 pub fn bind(gold: &GoldCall, replies: &Replies, world: &World) -> Option<Call> {
     let mut arguments = gold.arguments.clone();
@@ -26,7 +26,7 @@ pub fn bind(gold: &GoldCall, replies: &Replies, world: &World) -> Option<Call> {
     Some(Call { api: gold.api.clone(), arguments })
 }
 
-/// The live value of a source; the inner `None` means that it does not come from a reply.
+/// Returns the live value of a source; the inner `None` means that it does not come from a reply.
 fn live(source: &ArgumentSource, replies: &Replies) -> Option<Option<Value>> {
     let at = |call: u32, path: &str| -> Option<Value> {
         let entry = replies.get(call as usize)?.as_ref()?;
@@ -42,7 +42,7 @@ fn live(source: &ArgumentSource, replies: &Replies) -> Option<Option<Value>> {
     })
 }
 
-/// The members of an array's items.
+/// Returns a member of each item of an array.
 #[must_use]
 pub fn each<'a>(body: &'a Body, array: &str, member: &str) -> Option<Vec<&'a Body>> {
     let items = match if array.is_empty() { Some(body) } else { body.at(array) }? {
@@ -52,7 +52,7 @@ pub fn each<'a>(body: &'a Body, array: &str, member: &str) -> Option<Vec<&'a Bod
     items.iter().map(|item| if member.is_empty() { Some(item) } else { item.at(member) }).collect()
 }
 
-/// The path of a member of an item: `items[3].name`.
+/// Returns the path of a member of an item: `items[3].name`.
 pub(crate) fn item_path(array: &str, at: usize, member: &str) -> String {
     if member.is_empty() { format!("{array}[{at}]") } else { format!("{array}[{at}].{member}") }
 }

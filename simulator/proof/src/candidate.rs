@@ -1,8 +1,8 @@
-//! Candidates: a proposed task with a proposed solution, unproven.
+//! Defines candidates: proposed tasks with proposed solutions, unproven.
 //!
-//! A candidate is the conversation as messages and calls, goal by goal, and what its author claims of it: the outcome,
-//! and the facts stated, each by its place in a reply. No spans, no slots, no hints. Anyone may write one: the
-//! generator, a language model, a person, another project's dialogue turned into this form.
+//! A candidate is the conversation as messages and calls, goal by goal, with its author's claims. The author
+//! claims the outcome, and each stated fact by its path in a reply. The generator, a language model or a
+//! person may write one.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -12,19 +12,19 @@ use serde_json::{Map, Value as Json};
 pub use diorama_seeds::answer::{AskClaim, End, FactClaim, Opening};
 use diorama_seeds::task::{Call, Outage, Outcome};
 
-/// The format's version.
+/// The version of the format.
 pub const CANDIDATE_VERSION: u32 = 1;
-/// Goals of a candidate, at most.
+/// The greatest number of goals of a candidate.
 pub const MAX_GOALS: usize = 50;
-/// Turns of all its goals, at most.
+/// The greatest number of turns of all its goals.
 pub const MAX_TURNS: usize = 500;
-/// Calls of all its turns, at most: the gates run them anew for each fault of each call.
+/// The greatest number of calls of all its turns: the gates replay them for each mutant of each call.
 pub const MAX_CALLS: usize = 200;
-/// Outages, at most.
+/// The greatest number of outages.
 pub const MAX_OUTAGES: usize = 8;
-/// Facts that it claims and fields that it asks for in vain, at most.
+/// The greatest number of claimed facts, and of fields that are asked for in vain.
 pub const MAX_FACTS: usize = 200;
-/// Bytes of everything that is said in it, at most.
+/// The greatest size of all its messages, in bytes.
 pub const MAX_SAID_BYTES: usize = 200_000;
 
 /// A proposed task with a proposed solution.
@@ -122,66 +122,66 @@ pub struct CandidateCall {
     pub care: bool,
 }
 
-/// Why a document is no candidate.
+/// The reason why a document is no candidate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CandidateError {
-    /// It is no JSON, or a member of it is wrong.
+    /// It is no JSON, or a member of it is invalid.
     #[error("{place}: {what}")]
     Form {
-        /// Where.
+        /// The path of the member.
         place: String,
-        /// What is wrong there.
+        /// The fault, as a clause.
         what: String,
     },
-    /// Another version.
+    /// It has another version.
     #[error("candidate: found version {0}, expected {CANDIDATE_VERSION}")]
     Version(u32),
-    /// A place in it that has no meaning.
+    /// A member of it has no meaning.
     #[error("goals[{goal}]: {what}")]
     Goal {
-        /// The goal.
+        /// The index of the goal.
         goal: usize,
-        /// What is wrong, and what was expected.
+        /// The fault and the expectation, as a clause.
         what: &'static str,
     },
-    /// Nothing in it.
+    /// It has no goals.
     #[error("goals: found none, expected at least one")]
     Empty,
-    /// A clock that is none.
+    /// Its clock is no date and time.
     #[error("clock: found `{0}`, expected a date and time such as 2026-03-02T09:00")]
     Clock(String),
-    /// More of something than the gates take.
+    /// It exceeds a limit of the gates.
     #[error("{what}: found {found}, expected at most {most} in a candidate; make several candidates of it")]
     TooLarge {
         /// The name of the bounded thing.
         what: &'static str,
-        /// How many there are.
+        /// The number found.
         found: usize,
-        /// How many there may be.
+        /// The greatest number allowed.
         most: usize,
     },
     /// The client has left.
     #[error("the check was stopped")]
     Stopped,
-    /// A tool that the world does not have.
+    /// It names a tool that the world lacks.
     #[error("tools: found `{0}`, expected the name of an API of the world, or ToolSearcher")]
     Tool(String),
-    /// An outage of an API that the world does not have.
+    /// It names an outage of an API that the world lacks.
     #[error("outages: found `{0}`, expected the name of an API of the world")]
     Outage(String),
 }
 
-/// JSON Schema of a [`Candidate`].
+/// Returns the JSON Schema of a [`Candidate`].
 #[must_use]
 pub fn json_schema() -> Json {
     schemars::schema_for!(Candidate).to_value()
 }
 
 impl Candidate {
-    /// Reads a candidate.
+    /// Parses a candidate.
     ///
     /// # Errors
-    /// [`CandidateError`] where it is not of the form.
+    /// Returns [`CandidateError`] if the text does not have the form.
     pub fn read(text: &[u8]) -> Result<Self, CandidateError> {
         let mut reader = serde_json::Deserializer::from_slice(text);
         let candidate: Self = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -197,10 +197,10 @@ impl Candidate {
         Ok(candidate)
     }
 
-    /// Checks what the types leave open.
+    /// Checks the conditions that the types leave open.
     ///
     /// # Errors
-    /// [`CandidateError`] with the first place that has no meaning.
+    /// Returns [`CandidateError`] with the first member that has no meaning.
     pub fn check(&self) -> Result<(), CandidateError> {
         if self.candidate != CANDIDATE_VERSION {
             return Err(CandidateError::Version(self.candidate));
@@ -279,14 +279,14 @@ impl Candidate {
         Ok(())
     }
 
-    /// All calls, in order.
+    /// Returns all calls, in order.
     pub fn calls(&self) -> impl Iterator<Item = &CandidateCall> {
         self.goals.iter().flat_map(|goal| &goal.turns).flat_map(|turn| &turn.calls)
     }
 }
 
 impl CandidateGoal {
-    /// How it ends; `done` without facts where [`Candidate::check`] was not asked.
+    /// Returns its end; `done` without facts where [`Candidate::check`] was not called.
     #[must_use]
     pub fn end(&self) -> End {
         let last = self.turns.last().and_then(|turn| turn.ends.clone());
@@ -299,13 +299,13 @@ impl CandidateGoal {
         })
     }
 
-    /// The details held back that words of the user give, by position among what the user knows.
+    /// Returns the withheld details that a message of the user gives, by position.
     pub fn given_by(&self, said: &str) -> impl Iterator<Item = usize> {
         let details = self.withheld.values().enumerate();
         details.filter(move |(_, say)| said.contains(say.trim_end_matches(['.', '!']))).map(|(at, _)| at)
     }
 
-    /// Its last message.
+    /// Returns its last message.
     #[must_use]
     pub fn last_words(&self) -> &str {
         self.turns.last().and_then(|turn| turn.say.as_deref()).unwrap_or_default()

@@ -1,7 +1,8 @@
-//! Checks of a grounded candidate: what changed and in which goal it was asked for, what each goal states, and what
-//! each fact rests on.
+//! Builds the checks of a grounded candidate: the changes of each goal, the facts that it states, and the
+//! evidence of each fact.
 //!
-//! Built from engine facts (the state difference and the provenance of reply leaves), never from the words.
+//! The builder uses engine facts (the state difference and the provenance of reply leaves), and never the
+//! words.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,7 +63,7 @@ struct FactBuilder<'a> {
     /// The numbers of new records.
     new: HashMap<(ResourceId, Value), u32>,
     gold: &'a [GoldCall],
-    /// What the user says, turn by turn.
+    /// The user's messages, turn by turn.
     turns: &'a [Prose],
 }
 
@@ -81,7 +82,7 @@ impl FactBuilder<'_> {
                 Evidence::Refused { api, status: entry.reply.status, arguments }
             });
         }
-        // A rule that depends on no record still has to be read where it stands in articles.
+        // A rule that depends on no record must still be read if it stands in articles.
         let is_searched_for = |call: &Call| {
             let api = self.world.api_named(&call.api).map(|id| self.world.api(id));
             api.is_some_and(|api| self.world.domains[api.domain.index()].articles.is_some())
@@ -90,12 +91,13 @@ impl FactBuilder<'_> {
         let declined =
             declined.filter(|declined| declined.basis == Basis::Records || is_searched_for(&declined.call));
         evidence.extend(declined.map(|declined| self.forbidden(&declined.call)));
-        // That there is no tool for something rests on the searches, where there are any.
+        // The claim that no tool exists rests on the searches, where there are any.
         if goal.refusal.first() == Some(&RefusalClass::NoTool) {
             let own = entries.get(goal.calls.clone()).unwrap_or_default();
             let tools: Vec<String> =
                 own.iter().flat_map(|entry| entry.tools_found()).map(str::to_owned).collect();
-            // Another search for the same thing shows other tools of the same service: of the one that is shown first.
+            // Another search for the same thing shows other tools of the same service, so the first tool's
+            // service counts.
             let domain = |name: &String| {
                 let id = self.world.api(self.world.api_named(name)?).domain;
                 Some(self.world.domains[id.index()].name.to_string())
@@ -103,7 +105,7 @@ impl FactBuilder<'_> {
             let domains = tools.first().and_then(domain).into_iter().collect();
             evidence.extend((!tools.is_empty()).then_some(Evidence::Searched { tools, domains }));
         }
-        // A refusal that was learned by a read rests on the facts that it states.
+        // A refusal after a read rests on the facts that it states.
         let (answer, of_refusal) = match goal.outcome {
             Outcome::Refused => (Vec::new(), answer),
             _ => (answer, Vec::new()),
@@ -119,7 +121,7 @@ impl FactBuilder<'_> {
         }
     }
 
-    /// The evidence that a policy forbids a call. A standing token is the same in every session, and stays.
+    /// Returns the evidence that a policy forbids a call. It keeps a token that is the same in every session.
     fn forbidden(&self, call: &Call) -> Evidence {
         let mut arguments = call.arguments.clone();
         let api = self.world.api_named(&call.api).map(|id| self.world.api(id));
@@ -134,8 +136,8 @@ impl FactBuilder<'_> {
         Evidence::Forbidden { api: call.api.clone(), arguments, token }
     }
 
-    /// The arguments that a call must have had for its reply to say what it does: not what only chooses the view: an order, a page,
-    /// words to search by, a closer look.
+    /// Returns the arguments that a call needs for its reply to show the fact.
+    /// Arguments that only choose the view are left out: an order, a page, search words, a closer look.
     fn arguments(&self, call: usize, entry: &LogEntry) -> serde_json::Map<String, Json> {
         let mut arguments = self.lasting_arguments(entry);
         let Some(api) = entry.api.map(|id| self.world.api(id)) else { return arguments };
@@ -154,7 +156,8 @@ impl FactBuilder<'_> {
         arguments
     }
 
-    /// The arguments of a call that are the same in every session: no token and no key of a new record.
+    /// Returns the arguments of a call that are the same in every session: no token, and no key of a new
+    /// record.
     fn lasting_arguments(&self, entry: &LogEntry) -> serde_json::Map<String, Json> {
         let Some(api) = entry.api.map(|id| self.world.api(id)) else { return serde_json::Map::new() };
         let lasts = |name: &String, json: &Json| {
@@ -221,7 +224,7 @@ impl FactBuilder<'_> {
         }
     }
 
-    /// What is asked for in vain.
+    /// Returns a field that a refused goal asks for in vain.
     fn ask(&self, resource: ResourceId, field: FieldId) -> Ask {
         let described = self.world.resource(resource);
         let schema = self.measures.visible(described.field(field).schema.clone());
@@ -241,7 +244,7 @@ impl FactBuilder<'_> {
         Ask { about: described.about(field), sign: self.meaning_of_sign(resource, field), kind }
     }
 
-    /// The meaning of a leaf's sign, in the words of its field's description.
+    /// Returns the meaning of a leaf's sign, from its field's description.
     fn sign_of(&self, leaf: &Body, magnitude: bool) -> Option<String> {
         match leaf {
             Body::Leaf(_, Origin::Field { resource, field, .. }) if !magnitude => {
@@ -251,7 +254,7 @@ impl FactBuilder<'_> {
         }
     }
 
-    /// The description of a field of which a record holds a value below zero.
+    /// Returns the description of a field of which some record holds a value below zero.
     fn meaning_of_sign(&self, resource: ResourceId, field: FieldId) -> Option<String> {
         let described = self.world.resource(resource);
         let held = described.records.iter().filter_map(|record| record.get(field.index())?.as_f64());
@@ -260,7 +263,8 @@ impl FactBuilder<'_> {
             .then(|| declared.description.to_string())
     }
 
-    /// What the world makes anew in each session for a new record: its key, and generated fields.
+    /// Returns the number and field of a value that each session generates anew: a new record's key or
+    /// generated field.
     fn made(&self, origin: &Origin) -> Option<(u32, String)> {
         let Origin::Field { resource, key, field } = origin else { return None };
         let new = *self.new.get(&(*resource, key.clone()))?;
@@ -269,7 +273,7 @@ impl FactBuilder<'_> {
         (*field == described.key || declared.generated).then(|| (new, declared.name.to_string()))
     }
 
-    /// What the length of a list rests on: one field of each of its records.
+    /// Returns the evidence for the length of a list: one field of each of its records.
     fn evidence_of_list(
         &self,
         call: usize,
@@ -288,7 +292,7 @@ impl FactBuilder<'_> {
         Some(Evidence::All { of: items.iter().map(first).collect::<Option<_>>()? })
     }
 
-    /// The fact that a leaf states; `None` for nested objects and missing values.
+    /// Returns the fact that a leaf states; `None` for nested objects and missing values.
     fn fact(&self, leaf: &Body) -> Option<Fact> {
         let world = self.world;
         let Body::Leaf(value, origin) = leaf else { return None };
@@ -319,7 +323,7 @@ impl FactBuilder<'_> {
                         let field = described.field(*field);
                         let mut aliases: Vec<String> =
                             field.synonyms.get(text).into_iter().flatten().map(ToString::to_string).collect();
-                        // Days are written in the plural too: closed on Wednesdays.
+                        // Messages write days in the plural, too: closed on Wednesdays.
                         if WEEKDAYS.contains(&&**text) {
                             aliases.push(format!("{text}s"));
                         }
@@ -374,7 +378,7 @@ const fn number_fact(value: f64, unit: Option<String>) -> Fact {
     Fact::Number { value, unit, tolerance: 0.0, magnitude: false }
 }
 
-/// A fact that is asked for as it stands, or as how much it is.
+/// Returns a fact as a signed value or as a magnitude.
 fn sized(mut fact: Fact, is_magnitude: bool) -> Fact {
     if let Fact::Number { magnitude, .. } | Fact::Money { magnitude, .. } = &mut fact {
         *magnitude = is_magnitude;

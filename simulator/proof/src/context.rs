@@ -1,4 +1,4 @@
-//! The world that a candidate is proven in, and a wish to stop.
+//! Bundles the world of a proof, and the flag that stops a check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,34 +9,34 @@ use diorama_seeds::model::ApiId;
 use crate::survey::Survey;
 use crate::vocabulary::Vocabulary;
 
-/// What a candidate is held against: a frozen world, and what follows from it alone.
+/// A frozen world, with the indexes that follow from it alone.
 #[derive(Clone, Copy)]
 pub struct WorldContext<'a> {
     /// The engine's frozen base.
     pub base: &'a Arc<Base>,
     /// The names of its records.
     pub vocabulary: &'a Vocabulary,
-    /// Which API finds, shows and changes what.
+    /// The APIs that find, show and change records.
     pub survey: &'a Survey,
-    /// Tells a check that its client has left.
+    /// The flag of a client that has left.
     pub stop: Stop<'a>,
 }
 
-/// A wish to stop, looked at between steps.
+/// A stop flag, which is read between steps.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stop<'a>(Option<&'a AtomicBool>);
 
 impl<'a> Stop<'a> {
-    /// A check that runs to its end.
+    /// Never stops.
     pub const NEVER: Self = Self(None);
 
-    /// Stops once this is true.
+    /// Stops once the flag is true.
     #[must_use]
     pub const fn when(flag: &'a AtomicBool) -> Self {
         Self(Some(flag))
     }
 
-    /// Returns true once the check is to stop.
+    /// Returns true once the check must stop.
     #[must_use]
     pub fn is_set(self) -> bool {
         self.0.is_some_and(|flag| flag.load(Relaxed))
@@ -44,7 +44,7 @@ impl<'a> Stop<'a> {
 }
 
 impl WorldContext<'_> {
-    /// The APIs of the world.
+    /// Returns the APIs of the world.
     pub(crate) fn apis(&self) -> impl Iterator<Item = ApiId> + use<> {
         let count = u16::try_from(self.base.world().apis.len()).unwrap_or(u16::MAX);
         (0..count).map(ApiId)

@@ -1,4 +1,5 @@
-//! The difficulty of a proven task, counted from its proof: what the solution rests on, and what lies beside it.
+//! Measures the difficulty of a proven task from its proof: the values that the solution uses, and the
+//! alternatives beside it.
 
 use std::collections::BTreeSet;
 use std::mem::discriminant;
@@ -22,7 +23,7 @@ use crate::gates::GateReport;
 use crate::ground::text::count_stated;
 use crate::grounded::Grounded;
 
-/// Counts what makes a proven task hard. `tags` are the names of what its dialogue shows.
+/// Counts the difficulties of a proven task. `tags` are the tags of its dialogue.
 #[must_use]
 pub fn measure(base: &Base, grounded: &Grounded, report: &GateReport, tags: &[&str]) -> DifficultyCounts {
     let world = base.world();
@@ -45,7 +46,8 @@ fn count(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Calls nested through their arguments: 1 for a call whose arguments come from the user alone.
+/// Returns the depth of calls nested through their arguments: 1 for a call whose arguments come from the user
+/// alone.
 #[must_use]
 pub fn depth(gold: &[GoldCall]) -> u32 {
     let mut depths: Vec<u32> = Vec::with_capacity(gold.len());
@@ -57,7 +59,7 @@ pub fn depth(gold: &[GoldCall]) -> u32 {
     depths.into_iter().max().unwrap_or(0)
 }
 
-/// The APIs of the solution's calls and of declined calls that a rule of a told policy governs.
+/// Returns the APIs of the solution's calls and of declined calls that a rule of a told policy governs.
 fn governed_apis(world: &World, grounded: &Grounded) -> BTreeSet<ApiId> {
     let declined = grounded.goals.iter().filter_map(|goal| Some(&*goal.declined.as_ref()?.call.api));
     let made = grounded.gold.iter().filter(|call| !call.mistake).map(|call| &*call.api);
@@ -71,7 +73,7 @@ fn governed_apis(world: &World, grounded: &Grounded) -> BTreeSet<ApiId> {
     made.chain(declined).filter_map(|name| world.api_named(name)).filter(is_governed).collect()
 }
 
-/// The number of fields of records that the rules of these APIs read.
+/// Returns the number of record fields that the rules of these APIs read.
 fn rule_fields(world: &World, governed: &BTreeSet<ApiId>) -> usize {
     let rules = governed.iter().flat_map(|id| &world.api(*id).behaviour.rules);
     let fields = rules.map(|rule| {
@@ -85,14 +87,14 @@ fn rule_fields(world: &World, governed: &BTreeSet<ApiId>) -> usize {
     fields.sum()
 }
 
-/// A value that a reply shows: the field of a record, or a place of a reply that is of no record.
+/// A value that a reply shows: the field of a record, or a path in a reply without a record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Cell {
     Field(ResourceId, String, u16),
     Place(usize, String),
 }
 
-/// The values of replies that later arguments and stated facts are taken from.
+/// Returns the values of replies that later arguments and stated facts use.
 fn cells(grounded: &Grounded) -> BTreeSet<Cell> {
     let calls = grounded.gold.iter().filter(|call| !call.mistake && !call.care);
     let taken = calls.flat_map(|call| call.sources.values()).flat_map(places);
@@ -125,8 +127,8 @@ fn cell(grounded: &Grounded, call: usize, path: &str) -> Cell {
     }
 }
 
-/// The number of records that differ from one that the solution takes in one condition of the request: those that a list shows beside
-/// it, and those that a list with one filter less would show.
+/// Returns the number of records that miss one condition of the request: those listed beside a used record.
+/// It adds the records that the list would show with one filter less.
 fn near_misses(base: &Base, grounded: &Grounded) -> usize {
     let world = base.world();
     let clock = Clock::at(grounded.clock, &world.zone);
@@ -148,7 +150,7 @@ fn near_misses(base: &Base, grounded: &Grounded) -> usize {
     found
 }
 
-/// The names of the filters that a call of a list gives.
+/// Returns the names of the filters that a call of a list sets.
 fn given_filters<'a>(api: &'a Api, call: &Call) -> Vec<&'a str> {
     let filters = api.query().into_iter().flat_map(|query| &query.filters);
     let names = filters.map(|filter| &*api.parameters[filter.parameter.index()].name);
@@ -156,7 +158,7 @@ fn given_filters<'a>(api: &'a Api, call: &Call) -> Vec<&'a str> {
     given.into_iter().collect()
 }
 
-/// The items of lists in a call's reply that later arguments or facts are taken from: the path of the list and the position.
+/// Returns the items of a reply that later arguments or facts use: the path of the list and the position.
 fn taken_items(grounded: &Grounded, call: usize) -> BTreeSet<(String, usize)> {
     let sources = grounded.gold.iter().flat_map(|later| later.sources.values()).flat_map(places);
     let by_calls = sources.filter(|(of, _)| *of as usize == call).map(|(_, path)| path);
@@ -169,8 +171,10 @@ fn taken_items(grounded: &Grounded, call: usize) -> BTreeSet<(String, usize)> {
     items.map(|(array, item, _)| (array.to_owned(), item)).collect()
 }
 
-/// The items of a list that differ from a taken one in one condition, where the request has two or more. A filter of the call is a
-/// condition; so is a value of the item that the user states and that another item has not.
+/// Returns the number of items that differ from a used one in one condition, where the request has two or
+/// more.
+/// A condition is a filter of the call, or a value of the item that the user states and that some other item
+/// lacks.
 fn shown_beside(
     entry: &LogEntry,
     (array, item): (&str, usize),
@@ -200,7 +204,8 @@ fn shown_beside(
     items.iter().filter(differs_once).count()
 }
 
-/// The records that a list shows in addition where one of its filters is left out, summed over its filters, if it has two or more.
+/// Returns the number of records that a list gains without one of its filters, summed over two or more
+/// filters.
 fn hidden_by_one(base: &Base, state: &State, api: &Api, entry: &LogEntry, filters: &[&str]) -> usize {
     let Some(query) = api.query().filter(|_| filters.len() > 1 && entry.reply.is_success()) else { return 0 };
     let shown =
@@ -215,7 +220,7 @@ fn hidden_by_one(base: &Base, state: &State, api: &Api, entry: &LogEntry, filter
     without.sum()
 }
 
-/// The number of records of a resource in a reply.
+/// Returns the number of records of a resource in a reply.
 fn keys(body: &Body, resource: ResourceId) -> usize {
     let keys = body.values().filter_map(|(_, origin)| match origin {
         Origin::Field { resource: of, key, .. } if *of == resource => Some(format!("{key:?}")),
@@ -224,8 +229,8 @@ fn keys(body: &Body, resource: ResourceId) -> usize {
     keys.collect::<BTreeSet<String>>().len()
 }
 
-/// The number of visible tools that are not of the solution, are of the same kind as one that is, and require nothing that a call of
-/// it does not have, by types.
+/// Returns the number of visible tools outside the solution that could replace one of its calls by kind and
+/// parameter types.
 fn confusable_tools(world: &World, grounded: &Grounded) -> usize {
     let found = grounded.entries.iter().flat_map(|entry| entry.tools_found());
     let mut visible: BTreeSet<ApiId> = found.filter_map(|name| world.api_named(name)).collect();
@@ -236,8 +241,8 @@ fn confusable_tools(world: &World, grounded: &Grounded) -> usize {
     others.filter(|other| called.iter().any(|own| is_confusable(other, world.api(*own)))).count()
 }
 
-/// Returns true if an API can be taken for another: both are of the same kind, and each parameter that it requires has a parameter of
-/// the same type in the other.
+/// Returns true if an API can be mistaken for another.
+/// Both have one kind, and the other has a parameter of the type of each that the first requires.
 #[must_use]
 pub fn is_confusable(other: &Api, own: &Api) -> bool {
     let takes = |parameter: &Type| {

@@ -1,7 +1,7 @@
-//! The six gates, one file each: no task leaves without proof.
+//! Runs the six gates, one file each: a task needs the proof of all of them.
 //!
-//! A gate is a function of the world and the grounded candidate. It replays and grades, and believes nothing that an
-//! author says. A gate gives the typed reason why a candidate does not pass.
+//! A gate is a function of the world and the grounded candidate. It replays and grades, and trusts no claim
+//! of the author. It returns the typed reason why a candidate does not pass.
 
 mod alternatives;
 mod finish;
@@ -23,7 +23,7 @@ use crate::grounded::Grounded;
 use crate::reason::Reason;
 
 impl Gate {
-    /// The first fault that was found while the candidate was grounded, and is this gate's to name.
+    /// Returns the first fault of this gate that grounding found.
     fn fault(self, grounded: &Grounded) -> Option<&Reason> {
         grounded.faults.iter().find(|fault| fault.gate == self)
     }
@@ -31,7 +31,7 @@ impl Gate {
     /// Runs the gate.
     ///
     /// # Errors
-    /// The reason why the candidate does not pass.
+    /// Returns the reason why the candidate does not pass.
     pub fn run(self, trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
         if let Some(fault) = self.fault(trial.grounded) {
             return Err(fault.clone());
@@ -53,7 +53,7 @@ impl Gate {
 /// Finds the mutants of a proven task that the gate `mutation` rejects.
 ///
 /// # Errors
-/// That the task has no checks.
+/// Returns a reason if the task has no checks.
 pub fn find_rejected(
     context: WorldContext<'_>,
     grounded: &Grounded,
@@ -62,10 +62,11 @@ pub fn find_rejected(
     Ok(mutation::find_rejected(&Trial::new(context, grounded)?, rng))
 }
 
-/// Runs the gates on a grounded candidate, one after the other. A wish to stop is not heard: a gate that ends early proves nothing.
+/// Runs the gates on a grounded candidate, in order. It ignores the stop flag, because a gate that ends early
+/// proves nothing.
 ///
 /// # Errors
-/// The reason of the first gate that it does not pass.
+/// Returns the reason of the first gate that it does not pass.
 pub fn prove(
     context: WorldContext<'_>,
     grounded: &Grounded,

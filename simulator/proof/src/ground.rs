@@ -1,8 +1,8 @@
-//! Grounding: every argument and every statement of a candidate, derived again from what was visible by then.
+//! Grounds a candidate: derives every argument and every statement again from the visible text and replies.
 //!
-//! Runs the calls in a session and reads the words with the extractor of typed mentions. Nothing the author thought is
-//! taken for granted: a source is a place in a user's turn or in an earlier reply, a documented default, the clock, or a
-//! listed derivation. What has none is named.
+//! It runs the calls in a session and reads the words with the extractor of typed mentions. A source is a
+//! span in a user's turn, a path in an earlier reply, a documented default, the clock, or a listed
+//! derivation. Anything without a source is reported.
 
 mod argument;
 mod choice;
@@ -35,18 +35,18 @@ use crate::survey::reads;
 
 pub use self::script::names_of;
 
-/// Runs a candidate and derives where everything in it comes from.
+/// Runs a candidate and derives the source of everything in it.
 ///
 /// # Errors
-/// [`CandidateError`] when it cannot be run at all. What has no source is in [`Grounded::faults`].
+/// Returns [`CandidateError`] when it cannot run at all. Values without a source are in [`Grounded::faults`].
 pub fn ground(context: WorldContext<'_>, candidate: Candidate) -> Result<Grounded, CandidateError> {
     ground_with(context, candidate, None)
 }
 
-/// As [`ground`], with this search for tools instead of the world's.
+/// Does the same as [`ground`], with another search for tools than the world's.
 ///
 /// # Errors
-/// As [`ground`].
+/// Returns the errors of [`ground`].
 pub fn ground_with(
     context: WorldContext<'_>,
     candidate: Candidate,
@@ -127,7 +127,8 @@ pub fn ground_with(
     })
 }
 
-/// The APIs that are visible at the start: those named, all where none is named, none with `ToolSearcher` alone.
+/// Returns the APIs that are visible at the start: the named ones, all without a list, none with
+/// `ToolSearcher` alone.
 fn visible(context: WorldContext<'_>, tools: Option<&[String]>) -> Result<Vec<ApiId>, CandidateError> {
     let Some(tools) = tools else { return Ok(context.apis().collect()) };
     let named = tools
@@ -137,7 +138,7 @@ fn visible(context: WorldContext<'_>, tools: Option<&[String]>) -> Result<Vec<Ap
     named.collect()
 }
 
-/// A candidate on its way through its calls.
+/// The state of a candidate's run.
 #[derive(Default)]
 struct Walk {
     gold: Vec<GoldCall>,
@@ -145,9 +146,9 @@ struct Walk {
     consents: Vec<Range<usize>>,
     goals: Vec<GroundedGoal>,
     faults: Vec<Reason>,
-    /// Arguments that nothing visible gives, which may still be a choice: call and name.
+    /// Arguments without a visible source, which may still be a choice: call and name.
     unsourced: Vec<choice::Unsourced>,
-    /// The domains whose policy is told.
+    /// The domains whose policy the system message tells.
     policies: Vec<String>,
 }
 
@@ -190,7 +191,7 @@ impl Walk {
                 if !callable {
                     self.faults.push(Reason::of_call(Code::UnknownTool, index).with("api", &*call.api));
                 }
-                // Where a mistake has its arguments from is shown, and held against nobody.
+                // The sources of a mistake's arguments are recorded, but missing ones are no fault.
                 let (mut faults, mut unsourced) = (Vec::new(), Vec::new());
                 let sources = argument::sources(index, call, id, seen, &mut faults, &mut unsourced);
                 if !call.mistake {

@@ -1,4 +1,4 @@
-//! Candidates that were run: the source of each argument, and the goals with what they state.
+//! Defines candidates that were run: the source of each argument, and the facts that each goal states.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::reason::Reason;
 /// A candidate that was run, with the source of everything in it.
 #[derive(Clone, Debug)]
 pub struct Grounded {
-    /// What was proposed.
+    /// The proposed task and solution.
     pub candidate: Candidate,
     /// The system message.
     pub system: String,
-    /// APIs visible at the start.
+    /// The APIs that are visible at the start.
     pub visible: Vec<ApiId>,
     /// The seed of the session.
     pub seed: u64,
@@ -36,36 +36,36 @@ pub struct Grounded {
     pub last: State,
     /// The calls, each argument with its source.
     pub gold: Vec<GoldCall>,
-    /// The calls of each message that calls.
+    /// The calls of each message with calls, as ranges.
     pub messages: Vec<Range<usize>>,
-    /// The calls of each question for a yes, to which the user said it.
+    /// The calls of each question for consent to which the user agreed.
     pub consents: Vec<Range<usize>>,
-    /// What each call gave.
+    /// The log entry of each call.
     pub entries: Vec<Arc<LogEntry>>,
-    /// What the user says, in order.
+    /// The user's messages, in order.
     pub user_turns: Vec<String>,
-    /// The goals.
+    /// One entry for each goal of the candidate.
     pub goals: Vec<GroundedGoal>,
     /// The same conversation as a script.
     pub script: Script,
-    /// What must hold for the task to be solved.
+    /// The conditions that a solution must meet.
     pub checks: Checks,
-    /// What was found wrong.
+    /// Faults that grounding found.
     pub faults: Vec<Reason>,
 }
 
 /// A goal that was run.
 #[derive(Clone, Debug)]
 pub struct GroundedGoal {
-    /// Its calls.
+    /// The range of its calls.
     pub calls: Range<usize>,
-    /// How many turns the user had said by its end.
+    /// The number of the user's turns by its end.
     pub user_turns: usize,
-    /// How it ends.
+    /// The outcome of the goal.
     pub outcome: Outcome,
-    /// For refusals: the classes of the reason that are right, the best first.
+    /// For refusals: the right classes of the reason, the best first.
     pub refusal: Vec<RefusalClass>,
-    /// For refusals: the call that gives the reason.
+    /// For refusals: the index of the call that gives the reason.
     pub refused_by: Option<usize>,
     /// For refusals: the call that a rule of a policy forbids.
     pub declined: Option<Declined>,
@@ -80,16 +80,16 @@ pub struct GroundedGoal {
 /// A call that the user asks for and a rule of a told policy forbids.
 #[derive(Clone, Debug)]
 pub struct Declined {
-    /// The call.
+    /// The forbidden call.
     pub call: Call,
-    /// What the verdict depends on.
+    /// The data that the verdict depends on.
     pub basis: Basis,
 }
 
-/// What the verdict of a rule depends on.
+/// The data that the verdict of a rule depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Nothing: every such call is forbidden.
+    /// No data: every such call is forbidden.
     Nothing,
     /// The call and the clock alone.
     Call,

@@ -1,9 +1,8 @@
-//! The proof of a task.
+//! Proves tasks.
 //!
-//! Owns what a candidate is, the ground its arguments and statements stand on, and the six gates. A candidate holds
-//! nothing but what was said and done, whoever wrote it: what the gates need beyond that is derived again from the
-//! visible text and the replies. No author of candidates lives here, and nothing here knows of files, datasets or
-//! chat models.
+//! Owns candidates, the grounding of their arguments and statements, and the six gates. A candidate holds
+//! only messages and calls, whoever wrote it. The gates derive everything else again from the visible text
+//! and the replies. This package writes no candidates, and knows no files, datasets or chat models.
 
 pub mod answer;
 pub mod binding;

@@ -1,4 +1,5 @@
-//! Units and currencies that something visible gives: a description, a member's name, a value, a user.
+//! Collects the units and currencies that are visible: in a description, a member's name, a value, or a
+//! user's message.
 
 use diorama_seeds::model::{ApiId, World};
 use diorama_seeds::schema::{Schema, Type};
@@ -11,7 +12,7 @@ use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_engine::{Base, Body, Origin};
 
-/// What is measured in, as far as it is visible.
+/// The visible units and currencies.
 #[derive(Clone, Debug, Default)]
 pub struct Measures {
     units: Vec<Unit>,
@@ -19,7 +20,7 @@ pub struct Measures {
 }
 
 impl Measures {
-    /// Of the tools that are visible at the start.
+    /// Collects those of the tools that are visible at the start.
     #[must_use]
     pub fn of_tools(base: &Base, vocabulary: &Vocabulary, visible: &[ApiId]) -> Self {
         let mut found = Self::default();
@@ -27,7 +28,7 @@ impl Measures {
         found
     }
 
-    /// Of the name of a member.
+    /// Collects those in the name of a member.
     pub(crate) fn of_name(name: &str) -> Self {
         let (units, currencies) = measures(&spaced(name));
         Self { units, currencies }
@@ -51,14 +52,15 @@ impl Measures {
         self.currencies.extend(new);
     }
 
-    /// Of what a user said.
+    /// Adds those of a user's message.
     pub fn add_prose(&mut self, prose: &Prose) {
         let units: Vec<Unit> = prose.units().collect();
         let currencies: Vec<Currency> = prose.currencies().collect();
         self.add(&units, &currencies);
     }
 
-    /// Of what a reply shows: the names of its members, short values that spell a measure, and the tools it shows.
+    /// Adds those of a reply: of its members' names, of short values that spell a measure, and of the tools
+    /// that it shows.
     pub fn add_reply(&mut self, base: &Base, vocabulary: &Vocabulary, entry: &LogEntry) {
         if entry.api.is_none() && entry.call.api == TOOL_SEARCHER {
             let names = entry.reply.body.member("tools").into_iter().flat_map(Body::leaves);
@@ -100,32 +102,32 @@ impl Measures {
         self.units.contains(&unit)
     }
 
-    /// Whether something visible is measured in this dimension.
+    /// Returns true if a unit of this dimension is visible.
     pub(crate) fn has_unit(&self, dimension: Dimension) -> bool {
         self.units.iter().any(|unit| unit.dimension == dimension)
     }
 
-    /// The units of a dimension that are visible.
+    /// Returns the visible units of a dimension.
     pub(crate) fn units_of(&self, dimension: Dimension) -> impl Iterator<Item = Unit> {
         self.units.iter().filter(move |unit| unit.dimension == dimension).copied()
     }
 
-    /// Whether something visible gives this currency.
+    /// Returns true if this currency is visible.
     pub(crate) fn has_currency(&self, currency: Currency) -> bool {
-        // `dollars` are those of the one dollar that is named, where one is.
+        // `dollars` are those of the only dollar that is visible.
         let named = |known: &Currency| {
             self.currencies.iter().any(|other| other.is_one() && other != known && known.overlaps(*other))
         };
         self.currencies.iter().any(|known| known.overlaps(currency) && (known.is_one() || !named(known)))
     }
 
-    /// Whether something visible gives the currency of this code.
+    /// Returns true if the currency of this code is visible.
     #[must_use]
     pub fn has_code(&self, code: &str) -> bool {
         self.currencies.iter().any(|known| known.means(code))
     }
 
-    /// Whether the unit or currency of a schema is visible; schemas without one have nothing to show.
+    /// Returns true if the unit or currency of a schema is visible, or the schema has none.
     #[must_use]
     pub fn shows(&self, schema: &Schema) -> bool {
         let unit = schema.unit.as_deref().and_then(Unit::named);
@@ -136,20 +138,20 @@ impl Measures {
         currency && (schema.unit.is_none() || unit.is_some_and(|unit| self.has_unit(unit.dimension)))
     }
 
-    /// The schema by which a leaf is told: its field's, without a measure that nothing visible gives.
+    /// Returns the schema of a leaf's field, without an invisible unit or currency.
     #[must_use]
     pub fn leaf_schema(&self, origin: &Origin, world: &World) -> Schema {
         self.visible(leaf_schema(origin, world))
     }
 
-    /// A schema without a measure that nothing visible gives.
+    /// Returns a schema without an invisible unit or currency.
     #[must_use]
     pub fn visible(&self, schema: Schema) -> Schema {
         if self.shows(&schema) { schema } else { bare(schema) }
     }
 }
 
-/// The names and texts of a schema; a pattern is none, and its signs are no currency's.
+/// Adds the names and strings of a schema. A pattern is skipped, because its signs are no currency's.
 fn add_words(schema: &serde_json::Value, words: &mut String) {
     match schema {
         serde_json::Value::String(text) => {
@@ -168,7 +170,7 @@ fn add_words(schema: &serde_json::Value, words: &mut String) {
     }
 }
 
-/// The schema without unit and currency.
+/// Returns the schema without unit and currency.
 #[must_use]
 pub fn bare(mut schema: Schema) -> Schema {
     schema.unit = None;
@@ -178,14 +180,15 @@ pub fn bare(mut schema: Schema) -> Schema {
     schema
 }
 
-/// A code such as `EUR`, or a text with a sign or with digits before letters.
+/// Returns true for a code such as `EUR`, or a string with a sign or with digits before letters.
 fn spells_measure(text: &str) -> bool {
     let code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
     code || (text.len() <= 24 && text.chars().any(|c| matches!(c, '€' | '$' | '£' | '¥' | '%' | '°'))
         || (text.len() <= 24 && text.starts_with(|c: char| c.is_ascii_digit()) && text.contains(' ')))
 }
 
-/// `durationMin` and `duration_min` as words; a code such as `price_eur` in the capitals that codes need.
+/// Splits `durationMin` and `duration_min` into words; a code such as `price_eur` gets the capitals that
+/// codes need.
 fn spaced(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 8);
     let mut before_lower = false;
@@ -202,7 +205,7 @@ fn spaced(name: &str) -> String {
     format!("{words} {}", codes.join(" "))
 }
 
-/// The schema of the field that a leaf came from.
+/// Returns the schema of the field that a leaf came from.
 #[must_use]
 pub fn leaf_schema(origin: &Origin, world: &World) -> Schema {
     match origin {

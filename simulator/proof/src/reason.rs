@@ -1,4 +1,5 @@
-//! Why a gate rejects a candidate: a code with its gate, the place in the conversation, and details.
+//! Defines the reasons of a gate to reject a candidate: a code with its gate, the position in the
+//! conversation, and details.
 
 use std::fmt;
 
@@ -27,32 +28,32 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// A reason about the conversation as a whole.
+    /// Returns a reason about the conversation as a whole.
     #[must_use]
     pub fn new(code: Code) -> Self {
         Self { code, gate: code.gate(), goal: None, call: None, details: Map::new() }
     }
 
-    /// A reason about a goal.
+    /// Returns a reason about a goal.
     #[must_use]
     pub fn of_goal(code: Code, goal: usize) -> Self {
         Self { goal: Some(goal), ..Self::new(code) }
     }
 
-    /// A reason about a call.
+    /// Returns a reason about a call.
     #[must_use]
     pub fn of_call(code: Code, call: usize) -> Self {
         Self { call: Some(call), ..Self::new(code) }
     }
 
-    /// The same reason, about a call too.
+    /// Returns the same reason, also about a call.
     #[must_use]
     pub const fn at_call(mut self, call: usize) -> Self {
         self.call = Some(call);
         self
     }
 
-    /// The same reason with one detail more.
+    /// Returns the same reason with one detail more.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Json>) -> Self {
         self.details.insert(name.to_owned(), value.into());
@@ -223,7 +224,7 @@ codes! {
     NameUnsupported, "name_unsupported", Grounded, "nothing visible has the name `{words}`";
 }
 
-/// Kinds of mutants.
+/// The kinds of mutants of a reference solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutation {
     /// A call is left out.
@@ -232,24 +233,24 @@ pub enum Mutation {
     ChangeArgument,
     /// Another API is called.
     OtherApi,
-    /// A write that nobody asked for is added.
+    /// A write is added that the user did not ask for.
     AddWrite,
     /// A write is made only after its goal has ended.
     Late,
-    /// What a policy forbids is done.
+    /// A call is made that a policy forbids.
     DoAnyway,
-    /// What a policy allows is refused.
+    /// A call is refused that a policy allows.
     RefuseAnyway,
-    /// The verdict is that of an article that was replaced, which is another one.
+    /// The verdict is the opposite one of a replaced article.
     Replaced,
-    /// The user is not asked for the yes that a rule of a policy asks for.
+    /// The user is not asked for the consent that a rule of a policy requires.
     DropConsent,
-    /// The user says yes to another call than the one that is made.
+    /// The user agrees to another call than the one that is made.
     AlterConsent,
 }
 
 impl Mutation {
-    /// Its name in reports.
+    /// Returns its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -267,12 +268,12 @@ impl Mutation {
     }
 }
 
-/// Kinds of other right ways.
+/// The kinds of other right solutions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// The same calls in a session of another seed.
     OtherSeed,
-    /// A read that nobody needs.
+    /// An unneeded read is added.
     RedundantRead,
     /// Another spelling of a value.
     Spelling,
@@ -291,7 +292,7 @@ pub enum Way {
 }
 
 impl Way {
-    /// Its name in reports.
+    /// Returns its name in reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,8 @@
-//! Statements: what the messages of a dialogue state, held against what was visible when they were written.
+//! Compares the statements of a dialogue's messages with everything that was visible when they were written.
 //!
-//! They protect the dialogues that models are trained on: a stated value stands in something visible or follows from it
-//! ([`unsupported`]), no state is stated that a reply shows to be another ([`contradicts`]), and the last message of a goal
-//! states the facts asked for ([`states`]). No agent is graded by its words.
+//! A stated value must be visible or follow from a visible one ([`unsupported`]). A stated state must not
+//! differ from the shown one ([`contradicts`]). The last message of a goal must state the requested facts
+//! ([`states`]). No agent is graded by its words.
 
 mod facts;
 mod states;

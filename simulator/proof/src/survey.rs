@@ -1,6 +1,6 @@
-//! What a world says of itself: which API can find, show and change what.
+//! Analyses a world statically: the APIs that find, show and change records.
 //!
-//! Static analysis. Must not execute calls.
+//! It must not execute calls.
 
 use diorama_seeds::model::{
     Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, Parameter, ParameterId, Query, ResourceId,
@@ -8,12 +8,12 @@ use diorama_seeds::model::{
 };
 use diorama_seeds::schema::Type;
 
-/// Which API can find, show and change what.
+/// The APIs that find, show and change records.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// For each resource, the APIs that give a record's key from what people call it.
+    /// For each resource, the APIs that return a record's key for its display name.
     pub finders: Vec<Vec<Finder>>,
-    /// APIs that change records.
+    /// The APIs that change records.
     pub writers: Vec<ApiId>,
     /// For each domain, its sign-in API.
     pub sign_in: Vec<Option<ApiId>>,
@@ -22,14 +22,14 @@ pub struct Survey {
 /// A way to a record's key.
 #[derive(Clone, Copy, Debug)]
 pub struct Finder {
-    /// The API.
+    /// The API to call.
     pub api: ApiId,
-    /// The parameter that takes the display name; without it the API is read through for the record.
+    /// The parameter that takes the display name; without one the caller searches the list for the record.
     pub by: Option<ParameterId>,
 }
 
 impl Finder {
-    /// The required parameters of its API beside the name and the token.
+    /// Returns the required parameters of its API beside the name and the token.
     pub fn needs<'a>(&self, api: &'a Api) -> impl Iterator<Item = &'a Parameter> {
         let parameters = api.parameters.iter().enumerate();
         let needed = parameters.filter(move |(index, parameter)| {
@@ -76,20 +76,20 @@ impl Survey {
         }
     }
 
-    /// Forgets APIs.
+    /// Removes APIs.
     pub fn leave_out(&mut self, gone: impl Fn(ApiId) -> bool) {
         self.finders.iter_mut().for_each(|finders| finders.retain(|finder| !gone(finder.api)));
         self.writers.retain(|api| !gone(*api));
     }
 
-    /// The sign-in API of a domain.
+    /// Returns the sign-in API of a domain.
     #[must_use]
     pub fn sign_in(&self, domain: DomainId) -> Option<ApiId> {
         self.sign_in.get(domain.index()).copied().flatten()
     }
 }
 
-/// The parameter of a list that takes what people call its records.
+/// Returns the parameter of a list that takes the display name of its records.
 fn name_parameter(world: &World, query: &Query) -> Option<ParameterId> {
     let display = world.resource(query.resource).display?;
     query.filters.iter().find_map(|filter| match &filter.test {
@@ -103,13 +103,13 @@ fn name_parameter(world: &World, query: &Query) -> Option<ParameterId> {
     })
 }
 
-/// Whether an API only reads: neither changes records nor signs anyone in or out.
+/// Returns true if an API only reads: it changes no records, and signs no one in or out.
 #[must_use]
 pub fn reads(api: &Api) -> bool {
     !api.writes() && !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
 }
 
-/// The resource whose records a parameter refers to, alone or in a list.
+/// Returns the resource whose records a parameter refers to, alone or in a list.
 #[must_use]
 pub fn refers_to(kind: &Type) -> Option<ResourceId> {
     match kind {

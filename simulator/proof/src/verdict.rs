@@ -1,4 +1,4 @@
-//! Each gate's verdict on a candidate: what `diorama task check` and `POST /v1/check` answer.
+//! Returns each gate's verdict on a candidate, for `diorama task check` and `POST /v1/check`.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -43,10 +43,10 @@ pub struct Finding {
     pub reason: Reason,
 }
 
-/// Holds a candidate against a world: each gate's verdict, not only the first that fails.
+/// Checks a candidate against a world: returns each gate's verdict, not only the first failure.
 ///
 /// # Errors
-/// [`CandidateError`] when the candidate cannot be run, or nobody waits for the verdicts any more.
+/// Returns [`CandidateError`] when the candidate cannot run, or the client has left.
 pub fn check(context: WorldContext<'_>, candidate: Candidate) -> Result<Verdicts, CandidateError> {
     let grounded = ground(context, candidate)?;
     let goal_of_call = |call: usize| grounded.goals.iter().position(|goal| goal.calls.contains(&call));
@@ -76,7 +76,7 @@ pub fn check(context: WorldContext<'_>, candidate: Candidate) -> Result<Verdicts
                     findings.push(finding(reason.clone()));
                     passes = Some(false);
                 }
-                // Without checks anything passes, and there is nothing that the other gates could replay.
+                // Without checks anything passes, and the other gates have nothing to replay.
                 Err(_) if gate == Gate::Nontrivial => {
                     findings.push(finding(Reason::new(Code::IdlePasses).with("words", "")));
                     passes = Some(false);

@@ -1,4 +1,5 @@
-//! The names of a world's records and what its tools are measured in, made once and shared by all tasks of the world.
+//! Holds the names of a world's records and the units of its tools, built once and shared by all tasks of the
+//! world.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,7 +9,7 @@ use diorama_answers::units::{Currency, Unit};
 use diorama_engine::Base;
 use diorama_seeds::model::{ApiId, Resource};
 
-/// The parts of a world that are read once: share one between all its tasks. Each part is made when it is first asked for.
+/// The parts of a world that are read once. Each part is built on first use, and all tasks share it.
 #[derive(Clone, Debug)]
 pub struct Vocabulary(Arc<Words>);
 
@@ -21,7 +22,7 @@ struct Words {
 }
 
 impl Vocabulary {
-    /// The vocabulary of a base. Nothing is built yet.
+    /// Creates an empty vocabulary of a base; parts are built on first use.
     #[must_use]
     pub fn new(base: &Base) -> Self {
         let world = base.world();
@@ -31,7 +32,7 @@ impl Vocabulary {
         }))
     }
 
-    /// The units and currencies of an API's description.
+    /// Returns the units and currencies of an API's description.
     pub(crate) fn measures(
         &self,
         api: ApiId,
@@ -43,7 +44,8 @@ impl Vocabulary {
         })
     }
 
-    /// Where a text names records of a world: by display names of two words and more, which are hardly anything else.
+    /// Returns the spans of a text that name records, by display names of two words and more. Shorter names
+    /// are ambiguous.
     pub fn proper_names(&self, prose: &Prose, base: &Base) -> Vec<Span> {
         let resources = base.world().resources.iter().zip(&self.0.names);
         resources

@@ -1,4 +1,4 @@
-//! The user's answer to an assistant: a function of the script, of what was said and shown so far, and of the assistant's words.
+//! Computes the user's answer from the script, the conversation so far, and the assistant's words.
 
 use std::cell::LazyCell;
 
@@ -25,7 +25,7 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
     };
-    // An outcome ends the goal, whatever the words are.
+    // An outcome ends the goal, whatever the message says.
     if let Some(outcome) = turn.outcome {
         return close(script, progress, turn, outcome);
     }
@@ -33,7 +33,7 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
     Answer { content: Some(content), progress, ended: None }
 }
 
-/// The user's words while a goal is open, and their progress then.
+/// Returns the user's words while a goal is open, and their new progress.
 fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
     let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
@@ -55,7 +55,7 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         .filter(|line| reply::suits(line, &message, worked, offers.agrees));
     let denies = match &offers.objection {
         Some(Objection::Values(_)) => true,
-        // A line that says something new answers what was not expected.
+        // A line that says something new can answer an unexpected offer.
         Some(Objection::Else) => line.is_none_or(|line| is_consent(line)),
         Some(Objection::Doubt) => line.is_some_and(|line| is_consent(line)),
         None => false,
@@ -66,7 +66,7 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         let say: Vec<&str> = std::iter::once(&*denial).chain(also.iter().filter_map(detail)).collect();
         return (joined(&say), reveal(progress, told.iter().chain(&also)));
     }
-    // Details that were told before yield to the lines that the user still has to say.
+    // The lines that the user still has to say take precedence over details that they repeat.
     let is_told = !asked.iter().any(is_new);
     if !is_told || (!asked.is_empty() && line.is_none()) {
         let said = other_answers(&message, (goal, progress), &said, (&wants, &calls));
@@ -89,7 +89,7 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     (words, progress.clone())
 }
 
-/// The answers to the questions of a message that ask for no withheld detail, beside one that does.
+/// Answers the questions of a message that ask for no withheld detail, beside one that does.
 fn other_answers(
     message: &Turn,
     (goal, progress): (&Goal, &Progress),
@@ -109,7 +109,7 @@ fn other_answers(
         .collect()
 }
 
-/// The answer to a needless question; an impatient user leaves.
+/// Answers a needless question; an impatient user leaves instead.
 fn bear(script: &Script, progress: Progress, words: String) -> (String, Progress) {
     let Some(patience) = script.patience else { return (words, progress) };
     let needless = progress.needless + 1;
@@ -118,7 +118,7 @@ fn bear(script: &Script, progress: Progress, words: String) -> (String, Progress
     (words, Progress { needless, over, ..progress })
 }
 
-/// The user's progress once they have told some details.
+/// Returns the progress after the user has told some details.
 fn reveal<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Progress {
     let mut next = progress.clone();
     next.revealed.extend(told.map(|at| *at as u32));
@@ -127,7 +127,7 @@ fn reveal<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Pro
     next
 }
 
-/// The user's messages so far that a question may be about: what opened the goals, the details told and the lines.
+/// Returns the user's messages so far that a question may be about: openings, told details, lines and pleas.
 fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
     let openings = script.goals.iter().take(progress.goal as usize + 1).map(|goal| &*goal.user);
     let details = progress.revealed.iter().filter_map(|at| goal.withheld.get(*at as usize));
@@ -141,8 +141,8 @@ fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
     turn.scene.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 
-/// Returns true if a message leaves undone what the user asks for: it says something, asks and offers nothing, and no call of the goal
-/// has changed a record.
+/// Returns true if a message refuses: it says something, asks and offers nothing, and no call has changed a
+/// record.
 fn refuses(message: &Turn, progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
     let mut since = turn.scene.log.iter().skip(progress.opened_at);
     let asks = |(sentence, act): (&Sentence, &Act)| match act.kind {
@@ -155,12 +155,12 @@ fn refuses(message: &Turn, progress: &Progress, turn: &AssistantTurn<'_>) -> boo
     (declines || reports) && !message.parts().any(asks) && !since.any(|entry| !entry.changes.is_empty())
 }
 
-/// The goal has ended; the next one whose condition holds opens.
+/// Ends the goal, and opens the next one if its condition holds.
 fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome: Outcome) -> Answer {
     let mut ended = progress.ended.clone();
     ended.push(outcome);
     let next = progress.goal as usize + 1;
-    // A goal that does not open ends the conversation: those behind it follow from it.
+    // A goal that does not open ends the conversation, because later goals follow from it.
     let opens = script.goals.get(next).filter(|goal| holds(goal.when.as_ref(), &ended, turn));
     let goal = progress.goal + u32::from(opens.is_some());
     let progress = Progress {
@@ -212,7 +212,7 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
             let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
             entry.call.api == *api && !entry.reply.body.values().any(shows_record)
         }),
-        // No script opens a goal by these.
+        // Scripts open no goal by these.
         Evidence::New { .. }
         | Evidence::First { .. }
         | Evidence::Searched { .. }

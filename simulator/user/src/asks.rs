@@ -1,8 +1,8 @@
-//! Which withheld details a message asks for: by name, or by meaning.
+//! Decides which withheld details a message asks for, by name or by meaning.
 //!
-//! Each clause of a sentence that asks is weighed against each detail. The weights were fitted by logistic regression
-//! (`recipes/user_questions`) on the questions beside this file that are not marked `held_out`, except for the last two,
-//! which were set by hand on the same questions; `tests` measures both halves.
+//! Each clause that asks is scored against each detail. `recipes/user_questions` fitted the weights by
+//! logistic regression on the questions beside this file that are not `held_out`. The last two weights were
+//! set by hand on the same questions. The tests measure both halves.
 
 use std::sync::LazyLock;
 
@@ -19,16 +19,16 @@ use super::vocabulary::{PROVING, SECRETS, SIGNING_IN};
 static SMALL_TALK_TOPICS: LazyLock<Vec<Topic>> =
     LazyLock::new(|| SMALL_TALK.iter().map(|text| Topic::of(&words(text))).collect());
 
-/// What speaks for and against a detail's being asked for by a clause.
+/// Evidence for and against a clause asking for a detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Signs {
     /// All words of a name are in the clause.
     pub(super) named: bool,
     /// The cosine with the nearest text about the detail.
     pub(super) near: f32,
-    /// The cosine of what the clause asks for with the nearest name of the detail.
+    /// The cosine of the thing asked for with the nearest name of the detail.
     pub(super) near_head: f32,
-    /// How much nearer it is than the next detail.
+    /// The lead over the next detail, in cosine.
     pub(super) margin: f32,
     /// Another detail is named, and this one is not.
     pub(super) other_named: bool,
@@ -36,17 +36,17 @@ pub(super) struct Signs {
     pub(super) head_said: bool,
     /// The clause asks for a thing that no name or example question of the detail has.
     pub(super) head_strange: bool,
-    /// Texts about the detail call for the same kind of answer.
+    /// Texts about the detail ask for the same kind of answer.
     pub(super) same_kind: bool,
-    /// Only this detail's answer is of the kind called for.
+    /// Only this detail's answer is of the kind asked for.
     pub(super) only_kind: bool,
-    /// The detail's answer is not of the kind called for.
+    /// The detail's answer is not of the kind asked for.
     pub(super) other_kind: bool,
     /// The cosine with the detail's answer.
     pub(super) near_answer: f32,
     /// No other detail is withheld.
     pub(super) only_detail: bool,
-    /// The sentence is a statement by which something may be missing.
+    /// The sentence is a statement that may imply a missing value.
     pub(super) is_hint: bool,
 }
 
@@ -55,7 +55,7 @@ const WEIGHTS: [f32; 14] =
     [1.73, 1.23, 2.17, 2.5, -0.64, -0.96, -0.56, 1.09, 1.21, -1.6, 1.22, -1.09, -0.8, -1.95];
 
 impl Signs {
-    /// The signs as numbers: flags as 0 or 1, and 1 for the constant.
+    /// Returns the signs as numbers: flags as 0 or 1, and 1 for the constant.
     pub(super) fn values(&self) -> [f32; 14] {
         let flag = |is: bool| if is { 1.0 } else { 0.0 };
         [
@@ -76,29 +76,30 @@ impl Signs {
         ]
     }
 
-    /// Above 0, the detail is asked for.
+    /// Returns the score. The clause asks for the detail if it is above 0.
     fn score(&self) -> f32 {
         self.values().iter().zip(WEIGHTS).map(|(value, weight)| value * weight).sum()
     }
 }
 
-/// From this cosine on, a clause is small talk where no detail is nearer.
+/// From this cosine on, a clause is small talk, unless a detail is nearer.
 const SMALL_TALK_NEARNESS: f32 = 0.8;
 
 /// A clause with its signs for each detail.
 #[derive(Debug)]
 pub(super) struct Clause {
     pub(super) signs: Vec<Signs>,
-    /// True if it asks and names nothing: `What should it be?`
+    /// True if it asks without a noun: `What should it be?`
     is_bare: bool,
     /// True if it may ask for several things.
     joins: bool,
-    /// The details that it cannot be about: a secret that it does not ask for, the other end of what it asks for.
+    /// The details that it cannot be about: a secret that it does not ask for, or the other end of the thing
+    /// asked for.
     barred: Vec<bool>,
 }
 
-/// The details that a message asks for, by position. A question that could mean any detail asks for the first that was
-/// not told.
+/// Returns the details that a message asks for, by position. A question that could mean any detail asks for
+/// the first new one.
 pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], said: &[&str]) -> Vec<usize> {
     let sentences = &turn.sentences;
     let may_ask = |form: Form| form.may_ask() || matches!(form, Form::Offer | Form::Check);
@@ -111,19 +112,19 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
     let clauses = read(sentences, &details, said);
     for clause in &clauses {
         let scores: Vec<f32> = clause.signs.iter().map(Signs::score).collect();
-        // What was told already may be named in any statement.
+        // Any statement may mention a detail that was told already.
         let fits = |at: &usize| {
             let is_hint = clause.signs.iter().any(|signs| signs.is_hint);
             scores[*at] > 0.0 && !clause.barred[*at] && (is_new(at) || !is_hint)
         };
         let best = (0..scores.len()).filter(fits).max_by(|one, other| {
-            // Of equals, the one that was not told yet, and then the first.
+            // Of equal scores, a new detail wins, and then the first.
             scores[*one].total_cmp(&scores[*other]).then(is_new(one).cmp(&is_new(other))).then(other.cmp(one))
         });
         let taken = |at: &usize| clause.joins || clause.signs[*at].named || Some(*at) == best;
         asked.extend((0..scores.len()).filter(fits).filter(taken));
     }
-    // `I need to verify your identity first.`
+    // Such a statement asks for credentials: `I need to verify your identity first.`
     let proves = |one: &Sentence| {
         (one.form.may_ask() || one.form == Form::Check)
             && one.words.iter().any(|word| word.is_one_of(&PROVING))
@@ -139,8 +140,9 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
     asked
 }
 
-/// The detail that answers a question without a noun: the one that the message speaks of, or the first that was not told.
-/// Nobody chooses by a secret or an address.
+/// Returns the detail for a question without a noun: the one that the message mentions, else the first new
+/// one.
+/// Secrets and addresses are no choices.
 fn next_choice(sentences: &[Sentence], details: &[Detail], is_new: impl Fn(&usize) -> bool) -> Option<usize> {
     let is_open = |at: &usize| is_new(at) && !details[*at].is_secret && !details[*at].is_address;
     let open: Vec<usize> = (0..details.len()).filter(is_open).collect();
@@ -149,7 +151,7 @@ fn next_choice(sentences: &[Sentence], details: &[Detail], is_new: impl Fn(&usiz
     open.iter().find(is_spoken_of).or(open.first()).copied()
 }
 
-/// The clauses of a message that ask, weighed against each detail.
+/// Returns the clauses of a message that ask, scored against each detail.
 pub(super) fn read(sentences: &[Sentence], details: &[Detail], said: &[&str]) -> Vec<Clause> {
     let mut known = UserWords::default();
     for text in said {
@@ -168,11 +170,11 @@ pub(super) fn read(sentences: &[Sentence], details: &[Detail], said: &[&str]) ->
 #[derive(Debug, Default)]
 struct UserWords {
     stems: Vec<String>,
-    /// The kinds of answer that they hold.
+    /// The kinds of answer that they contain.
     kinds: Kinds,
 }
 
-/// Weighs a clause; nothing where it is small talk.
+/// Scores a clause; returns none for small talk.
 fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> Option<Clause> {
     let topic = Topic::of(words);
     let head = match form {
@@ -218,7 +220,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
         .iter()
         .zip(&named)
         .map(|(detail, named)| {
-            // `Which day was that for?`, where the day was said and the detail is no day.
+            // `Which day was that for?` asks for no detail if the user said the day and the detail is none.
             let was_said = is_unfit(detail) && !named && asked.strict.and(known.kinds).any();
             let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
             is_kept
@@ -232,7 +234,8 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
     Some(Clause { signs, is_bare, joins, barred })
 }
 
-/// The stems of the person that a question asks for: `who is the [sender]`. Only a detail that is called so answers it.
+/// Returns the stems of the person that a question asks for: `who is the [sender]`. Only a detail of that
+/// name answers it.
 fn asked_person(words: &[Word]) -> Option<Vec<String>> {
     let asked = words.windows(4).find(|four| {
         four[0].is_one_of(&["who", "whos"]) && four[1].is_one_of(&["is", "s"]) && four[2].text == "the"
@@ -241,7 +244,7 @@ fn asked_person(words: &[Word]) -> Option<Vec<String>> {
     (!stems.is_empty()).then_some(stems)
 }
 
-/// Returns true if a clause asks and names nothing that it asks for: `What should it be?`, `Which one shall I take?`
+/// Returns true if a clause asks without a noun: `What should it be?`, `Which one shall I take?`
 fn asks_barely(words: &[Word], topic: &Topic) -> bool {
     let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
     has(&["which", "wich"]) || (has(&["what", "whats"]) && topic.is_empty() && !has(&["do", "did", "you"]))

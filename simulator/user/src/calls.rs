@@ -1,7 +1,7 @@
-//! The calls that the user wants, as an offer speaks of them: the words for what they do, their values, and the names of the
-//! records that they are about.
+//! Reads the calls that the user wants: the words for their effects, their values, and the names of their
+//! records.
 //!
-//! It looks up the records that wanted calls name, and no other, except for the names beside theirs.
+//! It looks up the records that wanted calls name, and of others only the names beside theirs.
 
 use diorama_answers::Clock;
 use diorama_engine::Base;
@@ -17,43 +17,43 @@ use super::mentions::{Mention, Reading};
 use super::tokens::{folded_words, tokens};
 use super::vocabulary::is_common;
 
-/// Records of a resource whose names are compared.
+/// The greatest number of records of a resource whose names are compared.
 const MAX_RECORDS: usize = 5_000;
 
 /// The calls that the user wants in a goal.
 #[derive(Debug, Default)]
 pub(super) struct WantedCalls {
     pub(super) values: Vec<WantedValue>,
-    /// Stems of the verbs by which their APIs are known.
+    /// Stems of the verbs of their APIs.
     verbs: Vec<String>,
     /// Stems of all words of their APIs, parameters and records.
     words: Vec<String>,
-    /// Stems of the words by which their APIs say what they do: of the first sentences of the descriptions.
+    /// Stems of the words for their effects: of names, and of the first sentences of descriptions.
     effects: Vec<String>,
-    /// The other APIs of their domains that change records: the stems of their verbs, and of the words by which they say what they do.
+    /// Other APIs of their domains that change records: the stems of their verbs and of the words for their
+    /// effects.
     others: Vec<(Vec<String>, Vec<String>)>,
-    /// Stems of the names of optional parameters that they leave out.
+    /// Stems of the names of optional parameters that the calls leave out.
     pub(super) left_out: Vec<String>,
 }
 
-/// A value of a wanted call.
 #[derive(Debug)]
 pub(super) struct WantedValue {
-    /// Stems of what its parameter is called.
+    /// Stems of the parameter's names.
     pub(super) nouns: Vec<String>,
     /// The value as people write it.
     pub(super) reading: Reading,
     /// The user's own words for it.
     pub(super) said: Option<String>,
-    /// The name by which the record is known, or the text itself, folded.
+    /// The record's display name, or the string itself, folded.
     pub(super) name: Option<String>,
-    /// The other names that could stand in its place: of records, or of choices; folded.
+    /// Names that could stand in its place, of records or of choices; folded.
     pub(super) other_names: Vec<String>,
-    /// It is prose.
+    /// True if it is prose.
     pub(super) is_prose: bool,
-    /// It names a record.
+    /// True if it names a record.
     pub(super) is_record: bool,
-    /// It is one of a few: its name counts only where the user says it.
+    /// True if it is one of a few: its name counts only where the user says it.
     pub(super) is_choice: bool,
 }
 
@@ -70,7 +70,7 @@ impl WantedCalls {
             let given = arguments(&call, api, world).unwrap_or_default();
             for (id, value) in &given {
                 let parameter = &api.parameters[id.index()];
-                // A default is nothing that the user spoke of.
+                // The user never mentions a default.
                 if want.arguments.contains_key(&*parameter.name) {
                     found.add_value(want, (parameter, value), base, (clock, &said));
                 }
@@ -98,13 +98,13 @@ impl WantedCalls {
         self.words.iter().any(|word| word == stem)
     }
 
-    /// Returns true if a stem is a verb by which a wanted API is known.
+    /// Returns true if a stem is a verb of a wanted API.
     pub(super) fn is_verb(&self, stem: &str) -> bool {
         self.verbs.iter().any(|verb| verb == stem)
     }
 
-    /// Returns true if a verb is that of another API that changes records and no word of a wanted one, and what it is said of is not
-    /// the wanted API's alone: `order the transfer`.
+    /// Returns true if a verb belongs to another API that changes records: `order the transfer`.
+    /// A verb with an object that only the wanted API has is not another's.
     pub(super) fn is_other(&self, verb: &str, objects: &[&str]) -> bool {
         let is_in = |words: &[String], stem: &str| words.iter().any(|word| word == stem);
         if self.is_verb(verb) || is_in(&self.effects, verb) {
@@ -120,7 +120,7 @@ impl WantedCalls {
         }
     }
 
-    /// The verbs by which the wanted APIs are known, as stems.
+    /// Returns the verbs of the wanted APIs, as stems.
     pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
         self.verbs.iter().map(|verb| &**verb)
     }
@@ -164,7 +164,7 @@ impl WantedCalls {
             } else if let Type::String = schema.kind {
                 name = item.as_str().map(fold);
             }
-            // A number that is a key measures nothing.
+            // A numeric key measures nothing.
             let is_key = matches!(schema.kind, Type::Reference { .. }) && item.as_str().is_none();
             let spoken = if is_key { String::new() } else { spoken(&item, schema, base.world()) };
             other_names.retain(|other| Some(other) != name.as_ref());
@@ -181,7 +181,7 @@ impl WantedCalls {
         }
     }
 
-    /// Adds the texts of a wanted record by which the user may speak of it: the taxi, and not the dinner.
+    /// Adds the strings of a wanted record by which the user may refer to it: the taxi, and not the dinner.
     fn add_texts(&mut self, resource: ResourceId, key: &Stored, base: &Base, (clock, said): (&Clock, &str)) {
         let Some(record) = base.find(resource, key) else { return };
         let described = base.world().resource(resource);
@@ -223,13 +223,13 @@ impl WantedCalls {
 }
 
 impl WantedValue {
-    /// Its typed mentions.
+    /// Returns its typed mentions.
     pub(super) fn mentions(&self) -> impl Iterator<Item = &Mention> {
         self.reading.mentions.iter()
     }
 }
 
-/// Stems of the verbs by which an API is known: the first word of its description, and those of its name.
+/// Returns the stems of an API's verbs: the first word of its description, and the words of its name.
 fn verbs(api: &Api) -> Vec<String> {
     let described = folded_words(&api.description).next();
     let mut named = split_identifier(&api.name);
@@ -238,7 +238,7 @@ fn verbs(api: &Api) -> Vec<String> {
     described.into_iter().chain(named).map(|word| stem(&fold(&word))).collect()
 }
 
-/// Stems of the words of an API's name, and of the first sentence of its description.
+/// Returns the stems of the words of an API's name, and of the first sentence of its description.
 fn effects(api: &Api) -> Vec<String> {
     let name = split_identifier(&api.name);
     let described = api.description.split(". ").next().unwrap_or_default();
@@ -251,7 +251,8 @@ fn stems(text: &str) -> impl Iterator<Item = String> + use<> {
     words.into_iter()
 }
 
-/// The name of a record, and the names of the records beside it: of the same owner, if its resource has owners.
+/// Returns the name of a record, and the names of records beside it: of the same owner, if its resource has
+/// owners.
 fn record_names(resource: ResourceId, key: &Stored, base: &Base) -> (Option<String>, Vec<String>) {
     let described = base.world().resource(resource);
     let Some(record) = base.find(resource, key) else { return (None, Vec::new()) };
@@ -264,13 +265,13 @@ fn record_names(resource: ResourceId, key: &Stored, base: &Base) -> (Option<Stri
     (name_of(record), others.filter_map(name_of).collect())
 }
 
-/// Returns true if a record has the owner that another has, or its resource has no owners.
+/// Returns true if two records have the same owner, or their resource has no owners.
 fn is_beside(described: &Resource, record: &Record, other: &Record) -> bool {
     let owner = |record: &Record| described.owner.and_then(|owner| record.get(owner.index()).cloned());
     owner(record) == owner(other)
 }
 
-/// The texts of the user in a goal.
+/// Returns the user's messages in a goal.
 fn said_in(goal: &Goal) -> String {
     let details = goal.withheld.iter().map(|detail| &*detail.say);
     let texts: Vec<&str> =
@@ -282,7 +283,7 @@ fn spaced(text: &str) -> String {
     fold(&text.replace('_', " "))
 }
 
-/// A value as people write it: with its unit or currency.
+/// Returns a value as people write it: with its unit or currency.
 fn spoken(value: &Stored, schema: &Schema, world: &World) -> String {
     let text = value.to_text(&world.zone);
     let unit = match &schema.kind {

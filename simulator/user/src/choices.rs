@@ -1,5 +1,7 @@
-//! Choices that exclude each other, and the one that the user made: from the vocabulary, from the parameters of the world's
-//! APIs, and from the questions by which a withheld detail is asked for.
+//! Finds the user's choice among options that exclude each other.
+//!
+//! The options come from the vocabulary, from the parameters of the world's APIs, and from the questions for
+//! a withheld detail.
 
 use diorama_engine::Base;
 use diorama_seeds::english::{fold, stem};
@@ -12,10 +14,10 @@ use super::tokens::folded_words;
 use super::vocabulary::{CONTRASTS, action, is_common};
 use super::wants::{Place, Right, Source, Wants};
 
-/// Words by which an option is known; what follows describes it.
+/// The number of words that name an option; later words describe it.
 const MAX_OPTION_WORDS: usize = 3;
 
-/// The choice of the user that an offer departs from: `debit card` where it says `credit card`.
+/// Returns the user's choice that an offer departs from: `debit card` where it says `credit card`.
 pub(super) fn other_choice(
     offer: &Reading,
     wants: &Wants,
@@ -44,7 +46,7 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
     }
     let chosen_in =
         |source: &Source| set.iter().filter(|words| has(&source.reading, words)).collect::<Vec<_>>();
-    // The last message counts first; the line that comes next may change it.
+    // The last message counts first, and the next line may change it.
     let next = wants.sources.iter().filter(|source| source.place == Place::Next);
     if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
         return None;
@@ -72,12 +74,12 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
     None
 }
 
-/// The words of some stems as a text has them.
+/// Returns the words of some stems, as a text has them.
 fn quote(reading: &Reading, words: &[String]) -> String {
     reading.find_words(words).map_or("", |span| reading.words_at(span)).to_owned()
 }
 
-/// Returns true if an offer names an option that the questions for a detail list, and the user chose another of them.
+/// Returns true if an offer names an option that a detail's questions list, and the user chose another.
 fn departs_from(offer: &Reading, detail: &WithheldDetail, wants: &Wants) -> bool {
     let say: Vec<String> = folded_words(&detail.say).map(|word| stem(&word)).collect();
     detail.words.iter().chain(&detail.questions).any(|text| {
@@ -99,7 +101,7 @@ fn departs_from(offer: &Reading, detail: &WithheldDetail, wants: &Wants) -> bool
     })
 }
 
-/// The options that a text lists, each by its first words: `saver: cheapest; flexible: free changes`.
+/// Returns the options that a text lists, each by its first words: `saver: cheapest; flexible: free changes`.
 fn options(text: &str) -> Vec<Vec<String>> {
     let described = text.contains(';');
     let parts = text.split([';', ',', '?', '.', '(']).flat_map(|part| part.split(" or "));

@@ -1,4 +1,5 @@
-//! Compares the offers of an assistant with the wants of the user: by values, choices, number, action and topic.
+//! Compares the offers of an assistant with the wants of the user: by values, choices, number, action and
+//! topic.
 //!
 //! It must not know how the user words an answer.
 
@@ -24,16 +25,16 @@ use super::vocabulary::{
 };
 use super::wants::{Fit, Right, Source, Wants};
 
-/// Words of `sign you up`.
+/// The greatest number of words in a phrase such as `sign you up`.
 const MAX_WORDS_TO_UP: usize = 4;
-/// Words between a verb and its object.
+/// The greatest number of words between a verb and its object.
 const MAX_WORDS_TO_OBJECT: usize = 8;
-/// Words between a verb and its particle: `take [the lamp] off`.
+/// The greatest number of words between a verb and its particle: `take [the lamp] off`.
 const MAX_WORDS_TO_PARTICLE: usize = 6;
-/// From this cosine on, an offer is about what the user wants.
+/// From this cosine on, an offer concerns the user's request.
 const MIN_NEARNESS: f32 = 0.35;
 
-/// A reason of the user not to agree to an offer.
+/// The user's reason not to agree to an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Objection {
     /// It has other values than the user wants.
@@ -49,11 +50,11 @@ pub(super) enum Objection {
 pub(super) struct Comparison {
     /// The weightiest objection.
     pub(super) objection: Option<Objection>,
-    /// It offers or has confirmed something that the user wants.
+    /// It offers or confirms something that the user wants.
     pub(super) agrees: bool,
 }
 
-/// Compares the offers of a message with what the user wants.
+/// Compares the offers of a message with the user's wants.
 pub(super) fn compare(
     turn: &Turn,
     goal: &Goal,
@@ -90,7 +91,7 @@ pub(super) fn compare(
         let details = if act.kind == Kind::Offers { withheld } else { &[] };
         rights.extend(other_choice(&act.reading, wants, details, base));
         rights.extend(wants.find_partner(&act.reading));
-        // A secret is told only where it is asked for.
+        // The user tells a secret only when asked for it.
         rights
             .retain(|right| !matches!(right, Right::Detail(at) if withheld.get(*at).is_some_and(is_secret)));
         rights.dedup();
@@ -131,7 +132,7 @@ pub(super) fn compare(
             objections.push(Objection::Else);
             continue;
         }
-        // `Friday at eight, for twelve. Shall I?` offers what stands before.
+        // `Friday at eight, for twelve. Shall I?` offers the values before it.
         if act.reading.mentions.is_empty() && is_doubtful(&turn.acts[..at], wants) {
             objections.push(Objection::Doubt);
             continue;
@@ -151,13 +152,13 @@ fn is_secret(detail: &WithheldDetail) -> bool {
     Detail::of(detail).is_secret
 }
 
-/// Returns true if each word that tells something is the user's: `Did you want to see a dentist?`
+/// Returns true if the user said each content word of an offer: `Did you want to see a dentist?`
 fn is_known(act: &Act, wants: &Wants) -> bool {
     let content = content(act);
     !content.is_empty() && content.iter().all(|stem| wants.knows(stem))
 }
 
-/// Returns true if the statements before an offer have another value than the user wants.
+/// Returns true if a statement before an offer has another value than the user wants.
 fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
     let statements = before.iter().filter(|act| matches!(act.kind, Kind::Reports | Kind::Remarks));
     statements.into_iter().any(|act| {
@@ -174,7 +175,7 @@ fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
     })
 }
 
-/// Returns true if an offer is for all of something of which the user wants one.
+/// Returns true if an offer covers all of something of which the user wants one.
 fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
     let Some(noun) = quantified_noun(offer) else { return false };
     let is_many = |source: &Source| {
@@ -213,11 +214,11 @@ fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
             three[1].text == "of"
                 && (three[0].text == "one" || (is_part && is_number(&source.reading, &three[0])))
         });
-        // `Both` is what the user names two of.
+        // `Both` refers to two things that the user named.
         let is_two = offer.tokens.iter().any(|token| token.text == "both");
         (!is_one || is_two) && (counts || any || plural)
     };
-    // A consent such as `yes, both` answers an offer, and asks for nothing.
+    // A consent such as `yes, both` answers an offer, and requests nothing.
     !wants.goal_sources().filter(|source| !is_consent(&source.reading.source)).any(is_many)
 }
 
@@ -228,7 +229,8 @@ fn is_number(reading: &Reading, token: &Token) -> bool {
     })
 }
 
-/// Returns true if an offer is for several of what the user wants one of: `two vouchers` for `a voucher`.
+/// Returns true if an offer has several of something that the user wants one of: `two vouchers` for `a
+/// voucher`.
 fn asks_for_several(offer: &Reading, wants: &Wants) -> bool {
     let several = offer
         .mentions
@@ -245,8 +247,9 @@ fn asks_for_several(offer: &Reading, wants: &Wants) -> bool {
     !nouns.is_empty() && wants.current_sources().filter(|source| source.detail.is_none()).any(has_one)
 }
 
-/// The noun behind a word for all of something, if one follows: `all of them`, `both [orders]`, `every policy`. `None` without
-/// such a word.
+/// Returns the noun after a word for all of something, if one follows: `all of them`, `both [orders]`, `every
+/// policy`.
+/// Returns `None` without such a word.
 fn quantified_noun(offer: &Reading) -> Option<Option<String>> {
     let tokens = &offer.tokens;
     let word = |at: usize| tokens.get(at).map_or("", |token| &*token.text);
@@ -276,7 +279,7 @@ fn quantified_noun(offer: &Reading) -> Option<Option<String>> {
     Some(noun.map(|noun| noun.stem.clone()))
 }
 
-/// Returns true if an offer is for only one of something of which the user wants all.
+/// Returns true if an offer covers one of something of which the user wants all.
 fn asks_for_part(offer: &Reading, wants: &Wants) -> bool {
     let limits = offer.tokens.windows(2).any(|pair| {
         ONLY.contains(&&*pair[0].text)
@@ -333,7 +336,7 @@ fn does_otherwise(act: &Act, wants: &Wants) -> bool {
     })
 }
 
-/// Returns true if an offer does something where the user only wants to know something.
+/// Returns true if an offer acts where the user only wants information.
 fn does_unasked(act: &Act, wants: &Wants) -> bool {
     let Some(predicate) = predicate(&act.reading) else { return false };
     let verb = predicate.iter().find(|token| !is_common(&token.text) && !GENERIC.contains(&&*token.text));
@@ -342,7 +345,7 @@ fn does_unasked(act: &Act, wants: &Wants) -> bool {
     verb.is_some_and(|verb| !harmless(verb)) && has_only_questions(wants)
 }
 
-/// The words behind the subject of an offer: `shall I [book it]`, `do you want me [to book it]`.
+/// Returns the words after the subject of an offer: `shall I [book it]`, `do you want me [to book it]`.
 fn predicate(offer: &Reading) -> Option<&[Token]> {
     let begins = offer.tokens.windows(2).position(|pair| {
         matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
@@ -350,7 +353,7 @@ fn predicate(offer: &Reading) -> Option<&[Token]> {
     offer.tokens.get(begins + 1..)
 }
 
-/// Returns true if the open goal asks for information and for nothing else.
+/// Returns true if the open goal only asks for information.
 fn has_only_questions(wants: &Wants) -> bool {
     let own = || wants.goal_sources().filter(|source| source.detail.is_none());
     own().all(inquires) && own().next().is_some()
@@ -362,7 +365,7 @@ const BEFORE_NOUNS: [&str; 17] = [
     "new", "direct",
 ];
 
-/// The effects of the verbs of a text. A word behind an article is a noun: `your order`.
+/// Returns the effects of the verbs of a text. A word after an article is a noun: `your order`.
 fn actions(reading: &Reading) -> Vec<Action> {
     let tokens = reading.tokens.iter().enumerate();
     let is_verb = |(at, token): &(usize, &Token)| {
@@ -382,7 +385,7 @@ fn actions(reading: &Reading) -> Vec<Action> {
     found.chain(signs_up.then_some(Action::Add)).collect()
 }
 
-/// `take it off the list`, `I no longer need it`.
+/// Returns true for phrases of removal: `take it off the list`, `I no longer need it`.
 fn takes_away(reading: &Reading) -> bool {
     TAKES_AWAY.iter().any(|(first, second)| {
         let first = stem(first);
@@ -391,7 +394,7 @@ fn takes_away(reading: &Reading) -> bool {
     })
 }
 
-/// Returns true if a text only asks for information: no clause asks the assistant to do something.
+/// Returns true if a text only asks for information and requests no action.
 fn inquires(source: &Source) -> bool {
     let tokens = &source.reading.tokens;
     let Some(lead) = tokens.iter().find(|token| !OPENERS.contains(&&*token.text)) else { return false };
@@ -408,7 +411,7 @@ fn inquires(source: &Source) -> bool {
     !orders && !begs && (asks || (inverts && source.reading.source.contains('?')))
 }
 
-/// Returns true if an offer is about something that neither the user nor a reply spoke of.
+/// Returns true if an offer concerns something that neither the user nor a reply mentioned.
 fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, calls: &WantedCalls, is_same: bool) -> bool {
     if is_same {
         return false;
@@ -437,14 +440,14 @@ fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, calls: &WantedCal
     !wants.goal_sources().any(|source| nearness(source) >= MIN_NEARNESS)
 }
 
-/// The stem of what an offer makes of something: `log it as [rowing]`.
+/// Returns the stem of the new kind in an offer: `log it as [rowing]`.
 fn becomes(act: &Act) -> Option<String> {
     let tokens = &act.reading.tokens;
     let at = tokens.iter().position(|token| token.text == "as")?;
     tokens.get(at + 1).filter(|token| token.has_content()).map(|token| token.stem.clone())
 }
 
-/// The stems of the object of an offer: of the words behind its verb. Empty where a pronoun stands there.
+/// Returns the stems of the object of an offer: the words after its verb. Empty for a pronoun.
 fn object(act: &Act) -> Vec<String> {
     let Some(predicate) = predicate(&act.reading) else { return Vec::new() };
     let rest = predicate.iter().skip_while(|token| {
@@ -464,7 +467,7 @@ fn object(act: &Act) -> Vec<String> {
         .collect()
 }
 
-/// The stems of the words that tell what a sentence is about: no verbs, no typed mentions.
+/// Returns the stems of the content words of a sentence, without verbs and typed mentions.
 fn content(act: &Act) -> Vec<&str> {
     act.reading
         .tokens
@@ -479,7 +482,7 @@ fn content(act: &Act) -> Vec<&str> {
         .collect()
 }
 
-/// Returns true if a word belongs to a typed mention that is no phrase in small letters.
+/// Returns true if a word belongs to a typed mention other than a phrase in small letters.
 fn is_mentioned(token: &Token, reading: &Reading) -> bool {
     reading.mentions.iter().any(|mention| {
         !matches!(mention.value, Value::Phrase(_))

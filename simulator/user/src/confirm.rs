@@ -1,6 +1,6 @@
-//! The user's answer to calls that they are asked to confirm: yes where each is one that they want, else what they want instead.
+//! Answers calls that the user is asked to confirm: yes if the user wants each, else what they want instead.
 //!
-//! It goes by the calls alone, and reads no words of the assistant.
+//! It compares calls alone, and reads no words of the assistant.
 
 use diorama_answers::TextContent;
 use diorama_grade::arguments;
@@ -13,20 +13,20 @@ use diorama_seeds::value::Value;
 /// The user's answer to calls that they are asked to confirm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consented {
-    /// The words.
+    /// The answer as text.
     pub words: String,
-    /// True if they are a yes.
+    /// True if the answer is a yes.
     pub agrees: bool,
 }
 
 const YES: &str = "Yes, please.";
 const NOT_THAT: &str = "No, that's not what I want.";
 
-/// The difference between a call and one that the user wants.
+/// The difference between a call and a wanted one.
 enum Difference {
-    /// The user said something else, in these words.
+    /// The user said another value, in these words.
     Said(String),
-    /// The user wants something else, and has no word for it.
+    /// The user wants another value, and has no word for it.
     Other,
 }
 
@@ -35,7 +35,7 @@ enum Difference {
 pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> Consented {
     let denied = |words: String| Consented { words, agrees: false };
     for call in calls {
-        // The wanted call that differs in the fewest arguments says what is wrong.
+        // The wanted call with the fewest differences gives the correction.
         let alike = goal.wants.iter().filter(|want| want.api == call.api);
         let differences = alike.map(|want| compare(want, call, world));
         let Some(differences) = differences.min_by_key(Vec::len) else { return denied(NOT_THAT.to_owned()) };
@@ -57,7 +57,7 @@ pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> Consented {
     Consented { words: if agrees { YES } else { NOT_THAT }.to_owned(), agrees }
 }
 
-/// Compares a call with one that the user wants: the values that they know, and what the call adds to them.
+/// Compares a call with a wanted one: the values that the user knows, and the arguments that the call adds.
 fn compare(want: &WantedCall, call: &Call, world: &World) -> Vec<Difference> {
     let Some(api) = world.api_named(&call.api).map(|id| world.api(id)) else {
         return vec![Difference::Other];
@@ -72,7 +72,7 @@ fn compare(want: &WantedCall, call: &Call, world: &World) -> Vec<Difference> {
         let is_free = matches!(parameter.schema.kind, Type::String);
         let holds = match (wanted.get(&id), given.get(&id)) {
             (Some(wanted), Some(given)) => is_alike(wanted, given, is_free),
-            // What the user does not know is the service's: a key that it made up.
+            // A value that the user does not know comes from the service, as a new key does.
             (None, Some(_)) => want.unknown.iter().any(|name| **name == *parameter.name),
             (wanted, None) => wanted.is_none(),
         };
@@ -84,7 +84,7 @@ fn compare(want: &WantedCall, call: &Call, world: &World) -> Vec<Difference> {
     differences
 }
 
-/// Returns true if a value is the wanted one; a free text is one that says the same.
+/// Returns true if a value equals the wanted one; a free text may paraphrase it.
 fn is_alike(wanted: &Value, given: &Value, is_free: bool) -> bool {
     let says = |(wanted, given): (&str, &str)| {
         wanted.eq_ignore_ascii_case(given) || TextContent::read(wanted).is_said_by(&TextContent::read(given))
@@ -153,7 +153,7 @@ apis:
     fn the_user_says_yes_to_the_calls_that_they_want() {
         let right = json!({"day": "2026-03-05", "note": "We bring a large dog.", "lot": "L7"});
         assert_eq!(answer(&[("Book", right.clone())]), YES);
-        // A default that is written out, and a value in another spelling.
+        // The first call writes a default out, and spells a value differently.
         let spelt =
             json!({"day": "2026-03-05", "people": "2", "note": "a large dog, which we bring", "lot": "L8"});
         assert_eq!(answer(&[("Book", spelt), ("Book", right)]), YES);

@@ -1,4 +1,4 @@
-//! Holds the offers of a message against the calls that the user wants: by what they do, by typed values and by names.
+//! Compares the offers of a message with the calls that the user wants: by effect, typed values and names.
 //!
 //! It must not know how the user words an answer.
 
@@ -17,9 +17,9 @@ use super::turn::{Act, Kind, Turn};
 use super::vocabulary::{Action, GENERIC, LINKS, Link, action, is_common};
 use super::wants::{Right, Wants};
 
-/// Words before a noun by which it is denied.
+/// The greatest number of words between a negation and its noun.
 const MAX_WORDS_TO_DENIED: usize = 4;
-/// Words of a clause that says what a text would say.
+/// The fewest words of a clause that states the content of a text.
 const MIN_PROSE_WORDS: usize = 2;
 
 /// A difference between an offer and the wanted calls.
@@ -31,7 +31,7 @@ pub(super) enum Conflict {
     Else,
 }
 
-/// The sentences that lead up to the last offer of a message, with it.
+/// The last offer of a message, with the sentences before it.
 struct Lead<'a> {
     acts: Vec<&'a Act>,
     folded: String,
@@ -52,7 +52,7 @@ impl<'a> Lead<'a> {
     }
 }
 
-/// The difference between what a message offers and the wanted calls, if there is one.
+/// Returns the difference between the offer of a message and the wanted calls, if there is one.
 pub(super) fn conflict(
     turn: &Turn,
     goal: &Goal,
@@ -95,7 +95,7 @@ pub(super) fn is_wanted(mention: &Mention, calls: &WantedCalls, today: Date) -> 
         .any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, today))
 }
 
-/// The verb of an offer: `shall I [block] it`.
+/// Returns the verb of an offer: `shall I [block] it`.
 pub(super) fn verb(act: &Act) -> Option<&Token> {
     let tokens = &act.reading.tokens;
     let begins = tokens.windows(2).position(|pair| {
@@ -105,7 +105,7 @@ pub(super) fn verb(act: &Act) -> Option<&Token> {
         |token: &&Token| is_common(&token.text) || matches!(&*token.text, "ready" | "now" | "then");
     match begins {
         Some(at) => tokens.get(at + 1..)?.iter().find(|token| !is_adverb(token)),
-        // `Start it now?`
+        // The offer may lack a subject: `Start it now?`
         None => tokens
             .iter()
             .find(|token| !OPENERS.contains(&&*token.text) && !matches!(&*token.text, "ready" | "to"))
@@ -113,7 +113,7 @@ pub(super) fn verb(act: &Act) -> Option<&Token> {
     }
 }
 
-/// Returns true if an offer does what another API does than those that the user wants.
+/// Returns true if an offer has the effect of another API than the wanted ones.
 fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
     let offers = turn.acts.iter().filter(|act| act.kind == Kind::Offers);
     offers.filter_map(|act| Some((act, verb(act)?))).any(|(act, verb)| {
@@ -132,7 +132,7 @@ fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
     })
 }
 
-/// Returns true if an offer takes up an optional part that the user said they do without: `with a letter`.
+/// Returns true if an offer includes an optional part that the user declined: `with a letter`.
 fn adds_denied(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let is_denied = |tokens: &[Token], stem: &str| {
         tokens.iter().position(|token| token.stem == stem).map(|at| {
@@ -147,12 +147,12 @@ fn adds_denied(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     })
 }
 
-/// Returns true if a word denies what follows it.
+/// Returns true if a word negates what follows it.
 fn is_negation(word: &str) -> bool {
     matches!(word, "no" | "not" | "t" | "without" | "never" | "dont" | "doesnt")
 }
 
-/// Returns true if an offer pays a part that nobody named: `50 euros of the bill`.
+/// Returns true if an offer pays a part that the user did not mention: `50 euros of the bill`.
 fn offers_part(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
     let Some(offer) = lead.acts.last() else { return false };
     offer.reading.mentions.iter().any(|mention| {
@@ -165,7 +165,7 @@ fn offers_part(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date)
     })
 }
 
-/// The wanted value in whose place a mention stands, where the message has that value nowhere.
+/// Returns the wanted value that a mention replaces, if the message lacks that value.
 fn other_value<'a>(
     mention: &Mention,
     lead: &Lead<'_>,
@@ -186,7 +186,7 @@ fn other_value<'a>(
     })
 }
 
-/// Returns true if a mention plays the role of a wanted value. A number alone does where only one is wanted.
+/// Returns true if a mention has the role of a wanted value. A bare number has it if only one is wanted.
 fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: bool) -> bool {
     let is_bare = |mention: &Mention| {
         matches!(&mention.value, Value::Number { value, unit: None, .. } if *value >= MIN_BARE_AMOUNT)
@@ -203,7 +203,7 @@ fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: 
             one.dimension == two.dimension && mention.link != Link::From
         }
         (Value::Number { unit: None, .. }, Value::Number { .. }) => is_named() || is_bare(mention),
-        // The API may have no unit for what the assistant gives one.
+        // The API may lack a unit that the assistant states.
         (Value::Number { unit: Some(_), value, .. }, Value::Number { unit: None, value: wanted, .. }) => {
             is_only_number && mention.link == Link::Object && value.min(*wanted) >= MIN_BARE_AMOUNT
         }
@@ -222,8 +222,8 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, wants: &Wants) -> bool {
     others.into_iter().any(|other| has_name(&lead.folded, other) && !wants.says(other))
 }
 
-/// Returns true if a message has the first or last word of a name of two words and more, beside a word that nothing has:
-/// `Branch meeting` for `Branch visit`.
+/// Returns true if a message has the first or last word of a longer name, beside an unknown word: `Branch
+/// meeting` for `Branch visit`.
 fn changes_name(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(name) = value.name.as_ref().filter(|_| !value.is_prose) else { return false };
     let wanted: Vec<Token> = super::tokens::tokens(name);
@@ -241,7 +241,8 @@ fn changes_name(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants
     })
 }
 
-/// Returns true if an offer is about a thing that nothing has, in the place of one that the user names: `on your tablet`.
+/// Returns true if an offer concerns an unknown thing in the place of one that the user named: `on your
+/// tablet`.
 fn names_strange_thing(
     value: &WantedValue,
     turn: &Turn,
@@ -262,7 +263,7 @@ fn names_strange_thing(
     })
 }
 
-/// Returns true if a word tells something, and neither the user nor a wanted API has it.
+/// Returns true if a content word is unknown to the user and to the wanted APIs.
 fn is_strange(token: &Token, calls: &WantedCalls, wants: &Wants) -> bool {
     token.has_content()
         && !GENERIC.contains(&&*token.text)
@@ -271,7 +272,8 @@ fn is_strange(token: &Token, calls: &WantedCalls, wants: &Wants) -> bool {
         && !calls.knows(&token.stem)
 }
 
-/// Returns true if a message says for a text what shares no word with it: `saying that the hotel is too dear`.
+/// Returns true if a message states a text that shares no word with the wanted one: `saying that the hotel is
+/// too dear`.
 fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(text) = value.name.as_ref().filter(|_| value.is_prose) else { return false };
     let own: Vec<Token> = super::tokens::tokens(text);
@@ -286,7 +288,8 @@ fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wan
     })
 }
 
-/// The user's words for the value of a wanted call that a question asks for: by its name, or as the only number.
+/// Returns the user's words for the wanted value that a question asks for: by its name, or as the only
+/// number.
 pub(super) fn wanted_value(
     question: &Sentence,
     goal: &Goal,
@@ -309,7 +312,7 @@ pub(super) fn wanted_value(
     }
 }
 
-/// The user's words for a wanted value: none where they do not know it, or keep it secret.
+/// Returns the user's words for a wanted value; none where they do not know it, or keep it secret.
 fn right(value: &WantedValue, goal: &Goal, wants: &Wants) -> Option<Right> {
     let said = value.said.clone().or_else(|| value.name.clone().filter(|name| wants.says(name)))?;
     let folded = fold(&said);

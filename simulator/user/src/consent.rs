@@ -1,13 +1,13 @@
-//! Recognises the lines of a user that agree to an offer.
+//! Recognises the lines by which a user agrees to an offer.
 
 use super::message;
 use super::phrases::CONSENTS;
 use super::vocabulary::{AGREEMENTS, CORRECTIONS, is_common};
 
-/// Words of a line such as `please do`.
+/// The greatest number of words of a line such as `please do`.
 const MAX_CONSENT_WORDS: usize = 3;
 
-/// Returns true if a line agrees, and neither corrects nor chooses anything.
+/// Returns true if a line agrees, without a correction or a choice.
 #[must_use]
 pub fn is_consent(line: &str) -> bool {
     let words = message::words(line);

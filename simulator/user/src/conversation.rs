@@ -1,7 +1,8 @@
-//! The words of an episode: what the assistant said, what the user answered, and how each goal ended.
+//! Owns the conversation of an episode: the assistant's messages, the user's answers, and the outcome of each
+//! goal.
 //!
-//! Owns how an exchange moves a conversation on, in process and over HTTP alike. What the user answers is
-//! the user simulator's, and whether it was right is [`diorama_grade`]'s.
+//! It defines how an exchange changes a conversation, in process and over HTTP alike. The user simulator
+//! computes the answers, and [`diorama_grade`] grades them.
 
 use std::sync::Arc;
 
@@ -29,24 +30,24 @@ pub struct Conversation {
     exchanges: Vec<Arc<Exchange>>,
 }
 
-/// A message of the assistant, and what came of it.
+/// A message of the assistant with its effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
-    /// The assistant's words.
+    /// The text of the message.
     pub said: String,
     /// The structured data given with the words.
     #[serde(default)]
     pub given: Given,
     /// The user's answer; none when they have nothing more to say.
     pub answer: Option<String>,
-    /// Where the user stands then.
+    /// The user's progress after the message.
     pub progress: Progress,
     /// True if the message ended a goal.
     pub ends: bool,
-    /// How many calls the episode had before it.
+    /// The number of calls of the episode before the message.
     pub calls: usize,
-    /// The calls that the user was asked to confirm, and said yes to.
+    /// The calls that the user was asked to confirm and agreed to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub consented: Vec<Call>,
 }
@@ -54,13 +55,13 @@ pub struct Exchange {
 /// The structured data that an assistant gives beside its words when it ends a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {
-    /// The outcome.
+    /// The outcome of the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// For refusals: the class of the reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<RefusalClass>,
-    /// For refusals: the id or name of what they are about.
+    /// For refusals: the id or name of the item.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// The facts asked for, by name.
@@ -83,7 +84,7 @@ impl Exchange {
 }
 
 impl Given {
-    /// An ending, as its message and what is given with it.
+    /// Splits a final answer into its message and its structured data.
     #[must_use]
     pub fn of(end: Finish) -> (String, Self) {
         let Finish { outcome, reason, about, facts, message } = end;
@@ -98,7 +99,7 @@ impl Conversation {
         &self.exchanges
     }
 
-    /// Where the user stands.
+    /// Returns the user's progress.
     #[must_use]
     pub fn progress(&self) -> Progress {
         self.exchanges.last().map(|last| last.progress.clone()).unwrap_or_default()
@@ -110,8 +111,8 @@ impl Conversation {
         self.exchanges.last().is_some_and(|last| last.progress.over)
     }
 
-    /// Returns the exchange that follows from a message of the assistant. The conversation stays as it is until the
-    /// exchange is added.
+    /// Returns the exchange that follows from a message of the assistant. The conversation changes only when
+    /// the exchange is added.
     #[must_use]
     pub fn hear(&self, script: &Script, said: &str, given: Given, scene: Scene<'_>) -> Exchange {
         let turn = AssistantTurn { message: said, outcome: given.outcome, scene };
@@ -127,8 +128,8 @@ impl Conversation {
         }
     }
 
-    /// Returns the exchange that follows from calls that the user is asked to confirm. The conversation stays as it is until the exchange
-    /// is added.
+    /// Returns the exchange for calls that the user is asked to confirm. The conversation changes only when
+    /// the exchange is added.
     #[must_use]
     pub fn confirm(&self, script: &Script, asked: &Confirmation, scene: Scene<'_>) -> Exchange {
         let progress = self.progress();
@@ -146,10 +147,11 @@ impl Conversation {
         }
     }
 
-    /// Checks that an ending of the open goal is complete, can be read, and names items that something visible names.
+    /// Checks that a final answer of the open goal is complete and readable, and that something visible names
+    /// its items.
     ///
     /// # Errors
-    /// The first member that is wrong. The same goal may be ended again.
+    /// Returns the first invalid member. The same goal may be ended again.
     pub fn check_finish(
         &self,
         end: &Finish,
@@ -172,23 +174,23 @@ impl Conversation {
         Ok(())
     }
 
-    /// Adds an exchange.
+    /// Appends an exchange, which becomes the latest.
     pub fn push(&mut self, exchange: Exchange) {
         self.exchanges.push(Arc::new(exchange));
     }
 
-    /// About how many bytes of memory it takes. What forks share is counted for each.
+    /// Returns about the number of bytes of memory. Forks each count the exchanges that they share.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.exchanges.iter().map(|exchange| exchange.bytes()).sum()
     }
 
-    /// Forgets what was said after so many calls.
+    /// Removes the exchanges after so many calls.
     pub fn cut(&mut self, calls: usize) {
         self.exchanges.retain(|exchange| exchange.calls <= calls);
     }
 
-    /// Forgets everything.
+    /// Removes all exchanges.
     pub fn clear(&mut self) {
         self.exchanges.clear();
     }
@@ -198,7 +200,8 @@ impl Conversation {
         std::iter::once(script.opening()).chain(self.exchanges.iter().filter_map(|one| one.answer.as_deref()))
     }
 
-    /// How the goals ended, as the grader takes it. A goal that is open ends with nothing given, after so many calls.
+    /// Returns the outcomes of the goals, for the grader. An open goal has ended with no data, after so many
+    /// calls.
     #[must_use]
     pub fn endings(&self, calls: usize) -> Vec<Ended<'_>> {
         let mut ended = Vec::new();
@@ -223,7 +226,7 @@ impl Conversation {
     }
 }
 
-/// The texts that user, calls and replies show, folded.
+/// Returns the texts of the user, the calls and the replies, folded.
 fn visible_texts<'a>(
     turns: impl Iterator<Item = &'a str>,
     log: &[Arc<LogEntry>],

@@ -1,4 +1,5 @@
-//! A withheld detail as questions meet it: what it is called, how it is asked for, and what kind of answer it is.
+//! Reads a withheld detail for comparison with questions: its names, its example questions, and its kind of
+//! answer.
 
 use diorama_seeds::script::WithheldDetail;
 
@@ -7,7 +8,7 @@ use super::phrases::PREPOSITIONS;
 use super::topic::{AskedKinds, Kinds, Topic};
 use super::vocabulary::{CONVERSES, SECRETS};
 
-/// Words of a text that can be a name; longer ones are descriptions.
+/// The greatest number of words of a name; longer texts are descriptions.
 const MAX_NAME_WORDS: usize = 4;
 
 /// A withheld detail, read.
@@ -17,22 +18,21 @@ pub(super) struct Detail {
     pub(super) names: Vec<Topic>,
     /// All texts about it, by sentence and clause.
     pub(super) texts: Vec<Topic>,
-    /// Its names and descriptions, and what its example questions ask for.
+    /// Its names and descriptions, and the targets of its example questions.
     pub(super) targets: Vec<Topic>,
-    /// The kinds of answer that these texts call for.
+    /// The kinds of answer that these texts ask for.
     pub(super) asked: Kinds,
-    /// What the user says for it.
+    /// The user's words for it.
     pub(super) answer: Topic,
-    /// The kinds of answer that the user's words hold.
+    /// The kinds of answer that the user's words contain.
     pub(super) answer_kinds: Kinds,
-    /// It proves who the user is.
+    /// True if it proves the user's identity.
     pub(super) is_secret: bool,
-    /// Its answer is an address or a long number.
+    /// True if its answer is an address or a long number.
     pub(super) is_address: bool,
 }
 
 impl Detail {
-    /// Reads a detail.
     pub(super) fn of(withheld: &WithheldDetail) -> Self {
         let answer = message::words(&withheld.say);
         let mut detail = Self {
@@ -80,12 +80,12 @@ impl Detail {
         }
     }
 
-    /// The nearest of its texts to a topic.
+    /// Returns the greatest cosine of its texts with a topic.
     pub(super) fn nearness(&self, topic: &Topic) -> f32 {
         nearest(&self.texts, topic)
     }
 
-    /// The nearest of its names and of what its questions ask for.
+    /// Returns the greatest cosine of its names and question targets with a topic.
     pub(super) fn target_nearness(&self, topic: &Topic) -> f32 {
         nearest(&self.targets, topic)
     }
@@ -95,7 +95,7 @@ impl Detail {
         self.names.iter().any(|name| name.is_within(&topic.stems))
     }
 
-    /// Returns true if what is asked for is the other end of this detail: its sender, not its recipient.
+    /// Returns true if a question asks for the other end of this detail: its sender, not its recipient.
     pub(super) fn is_converse(&self, head: &Topic) -> bool {
         let has = |topic: &Topic, word: &str| topic.stems.iter().any(|stem| stem == word);
         let is_target = |word: &str| self.targets.iter().any(|target| has(target, word));
@@ -103,13 +103,14 @@ impl Detail {
         CONVERSES.iter().any(|(one, other)| is_other(one, other) || is_other(other, one))
     }
 
-    /// Returns true if a topic shares a word with its names or with what its questions ask for.
+    /// Returns true if a topic shares a word with its names or question targets.
     pub(super) fn shares_target(&self, topic: &Topic) -> bool {
         self.targets.iter().any(|target| target.meets(&topic.stems))
     }
 }
 
-/// A description up to its first preposition: `[Amount] for the whole recipe`. A short one stays whole.
+/// Returns a description up to its first preposition: `[Amount] for the whole recipe`. A short one stays
+/// whole.
 fn subject(words: &[Word]) -> &[Word] {
     if words.len() <= MAX_NAME_WORDS {
         return words;

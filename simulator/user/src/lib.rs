@@ -1,8 +1,8 @@
-//! The user simulator: what a user answers to an assistant, and the conversation that results.
+//! Simulates the user: computes the user's answers to an assistant, and keeps the resulting conversation.
 //!
-//! Generation, `eval` and the server all use this one. The user gives what was asked for and nothing more: a message that
-//! asks nothing brings nothing out. This package must not see checks or reference
-//! calls. Of the records, it sees those that replies showed and those that the user's wanted calls name.
+//! Generation, `eval` and the server all use it. The user answers what was asked and volunteers nothing. This
+//! package must not see checks or reference calls. It sees the records that replies showed and that wanted
+//! calls name, and the names of records beside those.
 
 mod answer;
 mod asks;

@@ -1,7 +1,7 @@
-//! A text as words and typed mentions: each with its value, and the role that the words around it give.
+//! Reads a text as words and typed mentions: each with its value, and the role that the words around it give.
 //!
-//! Numbers, money, days and times are read by `diorama-answers`; names and codes here. It must not know who says the
-//! text, nor what the other side wants.
+//! `diorama-answers` reads numbers, money, days and times, and this module names and codes. It must not know
+//! who says the text, nor what the other side wants.
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::{Dimension, Unit};
@@ -14,21 +14,18 @@ use super::vocabulary::{
     is_one_of,
 };
 
-/// Words of a counted thing that count: `3 [second class seats]`.
+/// The greatest number of words of a counted noun: `3 [second class seats]`.
 const MAX_NOUN_WORDS: usize = 3;
-/// Words between a preposition and the name that it governs: `at the [restaurant] Iron and Fire`.
+/// The greatest number of words between a preposition and its name: `at the [restaurant] Iron and Fire`.
 const MAX_WORDS_TO_NAME: usize = 3;
 
-/// The value of a mention.
 #[derive(Clone, Debug)]
 pub(super) enum Value {
     /// A number, with its unit.
     Number {
-        /// The number.
         value: f64,
         /// The other reading of its digits.
         other: Option<f64>,
-        /// The unit that it is measured in.
         unit: Option<Unit>,
     },
     /// An amount of money.
@@ -41,7 +38,7 @@ pub(super) enum Value {
     Code(String),
     /// A name: its folded words.
     Name(Vec<String>),
-    /// A thing that somebody owns, in small letters: `for my [family laptop]`.
+    /// A thing that has an owner, in small letters: `for my [family laptop]`.
     Phrase(Vec<String>),
 }
 
@@ -52,18 +49,17 @@ impl Value {
     }
 }
 
-/// One typed mention.
 #[derive(Clone, Debug)]
 pub(super) struct Mention {
     pub(super) value: Value,
     pub(super) link: Link,
-    /// Stems of what a number counts, or of the label before it.
+    /// Stems of the noun that a number counts, or of the label before it.
     pub(super) nouns: Vec<String>,
-    /// The stem of the word before what ties it: `a [voucher] for $80`.
+    /// The stem of the word before the preposition: `a [voucher] for $80`.
     pub(super) head: Option<String>,
-    /// True if the text says that it is not so.
+    /// True if the text negates it.
     pub(super) is_denied: bool,
-    /// The words of the mention, with what a number counts.
+    /// The words of the mention, with the noun that a number counts.
     pub(super) words: String,
     pub(super) span: Span,
 }
@@ -110,14 +106,14 @@ impl Reading {
         words.iter().any(|word| self.tokens.iter().any(|token| token.text == *word))
     }
 
-    /// The place of words with these stems that follow each other.
+    /// Returns the span of consecutive words with these stems.
     pub(super) fn find_words(&self, stems: &[String]) -> Option<Span> {
         let mut runs = self.tokens.windows(stems.len().max(1));
         let run = runs.find(|run| run.iter().zip(stems).all(|(token, stem)| token.stem == *stem))?;
         Some(Span { start: run.first()?.span.start, end: run.last()?.span.end })
     }
 
-    /// The words of a place, as they are written.
+    /// Returns the words of a span, as they are written.
     pub(super) fn words_at(&self, span: Span) -> &str {
         self.source.get(span.start..span.end).unwrap_or_default()
     }
@@ -148,7 +144,7 @@ impl Reading {
         }
     }
 
-    /// The sentence that a place lies in, from 1.
+    /// Returns the number of the sentence that a span lies in, from 1.
     pub(super) fn sentence(&self, span: Span) -> usize {
         self.tokens
             .iter()
@@ -157,7 +153,7 @@ impl Reading {
             .count()
     }
 
-    /// The part of the text that a place lies in, counted at marks and at `and`.
+    /// Returns the number of the part of the text that a span lies in. Marks and `and` begin parts.
     pub(super) fn part(&self, span: Span) -> usize {
         let before = self.tokens.iter().take_while(|token| token.span.start <= span.start);
         before.filter(|token| token.after_mark || token.text == "and").count()
@@ -209,7 +205,7 @@ impl Reading {
                 Value::Number { value: number.value, other: number.other, unit: number.unit }
             }
         };
-        // `to` before a day or time says until when.
+        // `to` before a day or time means "until".
         if link == Link::To && matches!(value, Value::Day(_) | Value::Time(_)) {
             link = Link::Until;
         }
@@ -219,7 +215,7 @@ impl Reading {
         self.mentions.push(Mention { value, link, nouns, head, is_denied, words, span });
     }
 
-    /// The stems of the words that a number counts, behind it.
+    /// Returns the stems of the words that a number counts, after it.
     fn counted_nouns(&self, from: usize) -> Vec<String> {
         let words = self.tokens.iter().skip(from).take(MAX_NOUN_WORDS);
         let nouns = words.take_while(|token| !token.after_mark && !token.is_code && token.has_content());
@@ -227,7 +223,7 @@ impl Reading {
         nouns.map(|token| if is_person(token) { stem("people") } else { token.stem.clone() }).collect()
     }
 
-    /// The stem of the word before a number that names something: `[flat] 10`.
+    /// Returns the stem of the word before a number that names something: `[flat] 10`.
     fn label(&self, at: usize) -> Option<String> {
         at.checked_sub(1).and_then(|before| self.tokens.get(before)).map(|token| token.stem.clone())
     }
@@ -241,7 +237,8 @@ impl Reading {
         self.tokens.get(at).is_none_or(|token| token.after_mark || is_common(&token.text))
     }
 
-    /// The tie between the words from a token on and those before. It may stand so many words further back.
+    /// Returns the link of the words from a token on to the words before. Their preposition may stand `reach`
+    /// words further back.
     fn link(&self, at: usize, reach: usize) -> Link {
         if at >= self.tokens.len() {
             return Link::Object;
@@ -285,13 +282,13 @@ impl Reading {
         Link::Object
     }
 
-    /// The words of a place without an article before them or a mark behind.
+    /// Returns the words of a span without an article before them or a mark after them.
     fn quote(&self, span: Span) -> String {
         let words = self.words_at(span);
         words.strip_prefix("the ").unwrap_or(words).trim_end_matches(['.', ',']).to_owned()
     }
 
-    /// Adds a length of time of one: `to an hour`.
+    /// Adds a duration of one unit: `to an hour`.
     fn add_single_units(&mut self) {
         for at in 1..self.tokens.len() {
             let link = self.link(at, 0);
@@ -304,7 +301,7 @@ impl Reading {
         }
     }
 
-    /// Adds two words and more behind `my` or `your`.
+    /// Adds two words and more after `my` or `your`.
     fn add_phrases(&mut self) {
         let owners = (0..self.tokens.len()).filter(|at| matches!(self.word(*at), "my" | "our" | "your"));
         let mut found = Vec::new();
@@ -325,7 +322,7 @@ impl Reading {
         self.mentions.extend(found);
     }
 
-    /// The place of a name with the capitalised words that `and` joins to it: `Iron and Fire`.
+    /// Extends a name by the capitalised words that `and` joins to it: `Iron and Fire`.
     fn join_names(&self, from: usize, end: usize, span: Span) -> Span {
         let capital = |at: usize| {
             self.tokens.get(at).filter(|token| token.capital && !token.after_mark && !token.opens)
@@ -345,7 +342,7 @@ impl Reading {
         whole
     }
 
-    /// Adds capitalised words that follow each other, with a number before an address.
+    /// Adds consecutive capitalised words, with a number before an address.
     fn add_names(&mut self) {
         let mut at = 0;
         while at < self.tokens.len() {
@@ -374,12 +371,12 @@ impl Reading {
             while start < end && leads(&self.tokens[start]) {
                 start += 1;
             }
-            // A single word that opens a sentence is written with a capital anyway.
+            // A single word that opens a sentence is capitalised anyway.
             let Some(first) = self.tokens.get(start).filter(|_| start < end) else { continue };
             if end == start + 1 && first.opens {
                 continue;
             }
-            // `93 Klein Terrace`
+            // The number belongs to an address: `93 Klein Terrace`.
             let number = start.checked_sub(1).map(|before| &self.tokens[before]).filter(|before| {
                 end > start + 1
                     && !first.after_mark
@@ -389,7 +386,7 @@ impl Reading {
             let from = start - usize::from(numbered.is_some());
             let span = Span { start: self.tokens[from].span.start, end: self.tokens[end - 1].span.end };
             let whole = self.join_names(from, end, span);
-            // The number of a name is none that counts: `Breeze 20`.
+            // The number inside a name counts nothing: `Breeze 20`.
             let counted =
                 self.tokens.get(end).filter(|next| !next.after_mark && !next.is_code).map(|next| next.span);
             self.mentions.retain(|known| !(Some(known.span) == counted && known.nouns.is_empty()));

@@ -1,6 +1,6 @@
-//! An assistant's message as sentences: how each asks, and its clauses.
+//! Parses an assistant's message into sentences and clauses, with the form in which each asks.
 //!
-//! Owns the grammar of questions, requests and offers. It must not know what the user holds back.
+//! Owns the grammar of questions, requests and offers. It must not know the user's withheld details.
 
 use std::ops::Range;
 
@@ -10,44 +10,43 @@ use super::phrases::{
 };
 use diorama_engine::search::words::split;
 
-/// Words of a sentence without a verb that may ask by itself.
+/// The greatest number of words of a sentence without a verb that may ask by itself.
 const MAX_FRAGMENT_WORDS: usize = 8;
-/// Bytes of a message that are read; the first ones.
+/// The greatest number of bytes of a message that are read.
 const MAX_BYTES: usize = 20_000;
 
-/// Words of a question that stands before another in its sentence.
+/// The fewest words of a question that stands before another in its sentence.
 const MIN_QUESTION_WORDS: usize = 3;
 /// The joint between two questions of a sentence.
 const JOINT: &str = " and ";
 
-/// How a sentence asks.
+/// The form in which a sentence asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// It asks nothing.
     Statement,
-    /// It may say that something is missing: `The ticket needs a name.`
+    /// It may imply that a value is missing: `The ticket needs a name.`
     Hint,
-    /// It reports that something was done.
+    /// It reports a finished action.
     Report,
-    /// It is polite, and asks for something only where it names it: `card number, please`.
+    /// It is polite, and asks only if it names something: `card number, please`.
     Polite,
     /// It asks for something: `Which day?`, `Is it plumbing or carpentry?`
     Question,
     /// It asks for something by a verb: `Please tell me your name.`
     Request,
-    /// It names what it asks for, without a verb: `Your PIN?`
+    /// It names the thing that it asks for, without a verb: `Your PIN?`
     Fragment,
-    /// It can be answered by yes or no, and is about no action of the assistant: `You mean Tuesday?`
+    /// A yes or no answers it, and it is about no action of the assistant: `You mean Tuesday?`
     Check,
-    /// It asks for leave to do what the user wants: `Shall I book it?`
+    /// It asks for permission to do what the user wants: `Shall I book it?`
     Offer,
-    /// It offers more than what the user wants: `Shall I also book a table?`
+    /// It offers more than the user wants: `Shall I also book a table?`
     Extra,
     /// It asks if there is anything else.
     Closing,
 }
 
-/// A word of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Word {
     /// In lower case.
@@ -62,7 +61,7 @@ pub(super) struct Word {
 #[derive(Clone, Debug)]
 pub(super) struct Sentence {
     pub(super) form: Form,
-    /// As it is written.
+    /// The sentence as it is written.
     pub(super) text: String,
     pub(super) words: Vec<Word>,
     /// Its clauses as ranges of words; more than one ends with the whole sentence.
@@ -72,20 +71,20 @@ pub(super) struct Sentence {
 }
 
 impl Form {
-    /// Returns true if a withheld detail may answer the sentence. One that can be answered by yes or no gets none.
+    /// Returns true if a withheld detail may answer the sentence. Yes-or-no questions get none.
     pub(super) const fn may_ask(self) -> bool {
         matches!(self, Self::Polite | Self::Question | Self::Request | Self::Fragment | Self::Hint)
     }
 }
 
-/// Reads a message.
+/// Parses a message.
 pub(super) fn read(message: &str) -> Vec<Sentence> {
     let end = message.char_indices().map(|(at, _)| at).take_while(|at| *at <= MAX_BYTES).last().unwrap_or(0);
     let message = if message.len() > MAX_BYTES { message.get(..end).unwrap_or_default() } else { message };
     let parts = sentences(message);
     let is_short = parts.len() <= 2;
     let mut found: Vec<Sentence> = Vec::new();
-    // The items of a list ask where the line before it does.
+    // The items of a list ask if the line before it does.
     let mut list_asks = false;
     for part in parts {
         let words = words(part.text);
@@ -148,7 +147,7 @@ fn sentences(message: &str) -> Vec<Part<'_>> {
     found.into_iter().flat_map(questions).collect()
 }
 
-/// The questions of a sentence, each as a sentence: `Which day is it, and what is the address?`
+/// Splits a sentence into its questions: `Which day is it, and what is the address?`
 fn questions(part: Part<'_>) -> Vec<Part<'_>> {
     let begins = |at: &usize| {
         let rest = words(part.text.get(at + JOINT.len()..).unwrap_or_default());
@@ -170,13 +169,13 @@ fn is_item(line: &str) -> bool {
     line.starts_with(['-', '*', '•']) || (numbered.len() < line.len() && numbered.starts_with([')', '.']))
 }
 
-/// `Dr.`, `e.g.`: the full stop does not end the sentence.
+/// Returns true if a full stop does not end the sentence: `Dr.`, `e.g.`
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit([' ', '.', '(']).next().unwrap_or_default();
     word.chars().count() == 1 || ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&word)
 }
 
-/// The words of a sentence.
+/// Returns the words of a sentence.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let mut end = 0;
     split(text)
@@ -215,13 +214,14 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         return if asks_for(words) { Form::Request } else { Form::Question };
     }
     let has_choice = words.iter().any(|word| word.text == "or");
-    // `Xuan Ly, who is the cheapest` asks nothing; `shall I check when it opens` asks for leave alone.
+    // `Xuan Ly, who is the cheapest` asks nothing, and `shall I check when it opens` only asks for
+    // permission.
     let asks = |at: usize| {
         let begins = at > 0 && matches!(&*words[at - 1].text, "and" | "or" | "but");
         words[at].is_one_of(&QUESTION_WORDS) && !words[at].after_comma && (begins || !asks_leave_to(lead))
     };
     if is_offer(lead) && !(0..words.len()).any(asks) {
-        // `Nikos instead of David` is one thing, not more.
+        // `Nikos instead of David` is one thing and no extra.
         let replaces = |pair: &[Word]| pair[0].text == "instead" && pair[1].text == "of";
         let is_extra = words.iter().any(|word| word.is_one_of(&EXTRAS)) && !words.windows(2).any(replaces);
         return match (has_choice, is_extra) {
@@ -237,12 +237,12 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         let confirms = words.iter().any(|word| word.is_one_of(&CONFIRMING));
         return if confirms && !asks_word && !names_thing(words) { Form::Check } else { Form::Request };
     }
-    // `Would you like a brochure?`
+    // The question offers something: `Would you like a brochure?`
     if is_marked && !asks_word && !has_choice && asks_wish(lead) {
         return Form::Extra;
     }
     if is_marked {
-        // `And the grade is...?`
+        // The question breaks off: `And the grade is...?`
         let breaks_off = words.last().is_some_and(|word| word.is_one_of(&["is", "are", "be"]));
         if breaks_off && words.len() > 1 {
             return Form::Question;
@@ -287,7 +287,8 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
     if words.iter().any(|word| word.is_one_of(&LACKS)) { Form::Hint } else { Form::Statement }
 }
 
-/// `which room is it` asks without a question mark; `when you arrive` and `what a surprise` do not.
+/// Returns true if a clause asks without a question mark: `which room is it`, and not `when you arrive` or
+/// `what a surprise`.
 fn asks_unmarked(lead: &[Word]) -> bool {
     let Some(next) = lead.get(1) else { return true };
     if lead[0].is_one_of(&CONJUNCTIONS) {
@@ -298,7 +299,7 @@ fn asks_unmarked(lead: &[Word]) -> bool {
     !matches!(&*next.text, "a" | "an")
 }
 
-/// `Is there anything else I can do for you?`
+/// Returns true if a sentence asks for further wishes: `Is there anything else I can do for you?`
 fn is_closing(words: &[Word]) -> bool {
     let any = ["anything", "something", "what", "else"];
     let more = ["else", "more", "further"];
@@ -326,13 +327,13 @@ fn is_closing(words: &[Word]) -> bool {
     greets || has_any.is_some_and(closes)
 }
 
-/// Questions that are tagged on to a statement: `On Monday, correct?`
+/// Returns true if a statement ends with a tag question: `On Monday, correct?`
 fn has_tag(words: &[Word]) -> bool {
     let Some(start) = words.iter().rposition(|word| word.after_comma) else { return false };
     words[start..].iter().all(|word| word.is_one_of(&TAGS))
 }
 
-/// Returns true if a question can only be about what the assistant is to do: `shall I`, `do you want me to`.
+/// Returns true if a question can only be about an action of the assistant: `shall I`, `do you want me to`.
 fn asks_leave_to(lead: &[Word]) -> bool {
     let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
     match text(0) {
@@ -344,7 +345,7 @@ fn asks_leave_to(lead: &[Word]) -> bool {
     }
 }
 
-/// A question about an action of the assistant, which the user can agree to.
+/// Returns true if a question proposes an action of the assistant, which the user can agree to.
 fn is_offer(lead: &[Word]) -> bool {
     let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
     let is_assistant = |at: usize| matches!(text(at), "i" | "we");
@@ -367,7 +368,7 @@ fn is_offer(lead: &[Word]) -> bool {
     }
 }
 
-/// Returns true if a question is about something that the user may want.
+/// Returns true if a question proposes something to the user: `would you like`.
 fn asks_wish(lead: &[Word]) -> bool {
     let text = |at: usize| lead.get(at).map_or("", |word| &*word.text);
     matches!(text(0), "do" | "would") && text(1) == "you" && matches!(text(2), "want" | "like" | "care")
@@ -405,8 +406,8 @@ fn asks_for(words: &[Word]) -> bool {
     })
 }
 
-/// Returns true if a sentence asks for a yes to what the assistant is about to do: `Please confirm and I'll book it`,
-/// `Let me know if you'd like me to go on`.
+/// Returns true if a sentence asks for a yes before an action: `Please confirm and I'll book it`.
+/// So does `Let me know if you'd like me to go on`.
 fn invites(words: &[Word]) -> bool {
     let proposes = words.windows(3).any(|three| {
         three[0].is_one_of(&["like", "want"]) && three[1].is_one_of(&["me", "us"]) && three[2].text == "to"
@@ -416,14 +417,14 @@ fn invites(words: &[Word]) -> bool {
     proposes || (confirms && (asks_leave(words) || (acts && !names_thing(words))))
 }
 
-/// Returns true if a request to confirm names what is to be told: `confirm your customer number`.
+/// Returns true if a request to confirm names a value to tell: `confirm your customer number`.
 fn names_thing(words: &[Word]) -> bool {
     words.windows(2).any(|pair| {
         pair[0].text.starts_with("confirm") && pair[1].is_one_of(&["your", "the", "his", "her", "their"])
     })
 }
 
-/// Returns true if a statement says that something was done: `The timer is set.`
+/// Returns true if a statement reports a finished action: `The timer is set.`
 fn reports(words: &[Word]) -> bool {
     let is_finished =
         |word: &Word| word.is_one_of(&FINISHED) || (word.text.len() > 4 && word.text.ends_with("ed"));
@@ -435,7 +436,7 @@ fn reports(words: &[Word]) -> bool {
         })
 }
 
-/// Splits at commas and conjunctions. Clauses without a word that tells something are left out.
+/// Splits at commas and conjunctions. Clauses without a content word are dropped.
 fn clauses(words: &[Word]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -459,7 +460,7 @@ fn clauses(words: &[Word]) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns true if no word names anything but leave: `Is that right?`
+/// Returns true if a sentence only asks for permission: `Is that right?`
 fn asks_leave(words: &[Word]) -> bool {
     words.iter().all(|word| word.is_one_of(&LEAVE) || word.is_one_of(&FILLERS))
         && words.iter().any(|word| word.is_one_of(&LEAVE))
@@ -474,7 +475,7 @@ impl Word {
 }
 
 impl Sentence {
-    /// Returns true if it asks for leave by a question without a subject of its own: `Is that right?`
+    /// Returns true if it only asks for permission, by a question: `Is that right?`
     pub(super) fn asks_leave(&self) -> bool {
         self.is_marked && asks_leave(&self.words)
     }

@@ -1,7 +1,6 @@
-//! The words by which the user simulator reads a message, all in one place. Lower case, without apostrophes: `what's`
-//! is `what`, `s`.
+//! Owns the word lists by which the user simulator parses a message. Words are in lower case, without
+//! apostrophes: `what's` is `what`, `s`.
 
-/// Words that ask.
 pub(super) const QUESTION_WORDS: [&str; 13] = [
     "what",
     "whats",
@@ -21,20 +20,20 @@ pub(super) const QUESTION_WORDS: [&str; 13] = [
 /// Question words that also begin subordinate clauses: without a question mark they ask only before an auxiliary.
 pub(super) const CONJUNCTIONS: [&str; 5] = ["when", "where", "how", "who", "why"];
 
-/// Auxiliary verbs, which begin questions that are answered by yes or no.
+/// Auxiliary verbs, which begin yes-or-no questions.
 pub(super) const AUXILIARIES: [&str; 33] = [
     "is", "are", "was", "were", "am", "be", "been", "do", "does", "did", "have", "has", "had", "can",
     "could", "would", "should", "shall", "will", "may", "might", "must", "isn", "aren", "wasn", "don",
     "doesn", "didn", "won", "wouldn", "couldn", "shouldn", "want",
 ];
 
-/// Subjects and objects without a meaning of their own.
+/// Subjects and objects without a content of their own.
 pub(super) const PRONOUNS: [&str; 17] = [
     "i", "you", "we", "it", "this", "that", "these", "those", "there", "they", "he", "she", "them", "all",
     "me", "us", "him",
 ];
 
-/// Words that may stand before what a sentence begins with.
+/// Words that may stand before the first word of a sentence.
 pub(super) const OPENERS: [&str; 37] = [
     "and",
     "so",
@@ -81,7 +80,7 @@ pub(super) const PREPOSITIONS: [&str; 19] = [
     "since", "of", "about", "into", "as",
 ];
 
-/// Words that ask for something wherever they stand.
+/// Words that ask for something in any position.
 pub(super) const NEEDS: [&str; 11] = [
     "need", "needed", "require", "requires", "required", "missing", "lack", "specify", "provide", "trouble",
     "knew",
@@ -94,7 +93,7 @@ pub(super) const IMPERATIVES: [&str; 12] =
 /// Words of politeness, which ask for something together with a noun.
 pub(super) const POLITE: [&str; 4] = ["please", "pls", "plz", "kindly"];
 
-/// Words of statements by which something is missing.
+/// Words of statements that imply a missing value.
 pub(super) const LACKS: [&str; 15] = [
     "needs", "wants", "depends", "left", "without", "once", "soon", "yet", "help", "helps", "first", "if",
     "have", "still", "would",
@@ -103,17 +102,17 @@ pub(super) const LACKS: [&str; 15] = [
 /// Verbs after `may I`, `can we`.
 pub(super) const TAKING: [&str; 7] = ["have", "get", "ask", "know", "see", "take", "trouble"];
 
-/// Words of questions that are tagged on to a statement: `right?`, `is that correct?`
+/// Words of tag questions: `right?`, `is that correct?`
 pub(super) const TAGS: [&str; 34] = [
     "right", "correct", "yes", "ok", "okay", "no", "is", "isn", "was", "wasn", "did", "didn", "don", "do",
     "does", "doesn", "are", "aren", "am", "huh", "that", "t", "it", "i", "you", "not", "got", "get", "know",
     "true", "mean", "say", "said", "fine",
 ];
 
-/// Words of an offer to do more than what was wanted.
+/// Words of an offer of more than the user wants.
 pub(super) const EXTRAS: [&str; 7] = ["also", "rather", "instead", "well", "too", "another", "additionally"];
 
-/// Words by which leave is asked, and nothing else.
+/// Words that ask for permission, and for nothing else.
 pub(super) const LEAVE: [&str; 30] = [
     "right",
     "correct",
@@ -171,7 +170,7 @@ pub(super) const CONSENTS: [&str; 13] = [
 /// Participles of a finished action that do not end in `ed`.
 pub(super) const FINISHED: [&str; 9] = ["done", "set", "gone", "made", "sent", "paid", "off", "put", "taken"];
 
-/// Words that say nothing about what a question is for.
+/// Words that say nothing about the target of a question.
 pub(super) const FILLERS: [&str; 129] = [
     "a",
     "an",
@@ -304,10 +303,10 @@ pub(super) const FILLERS: [&str; 129] = [
     "ones",
 ];
 
-/// Words between a question word and what it asks for: `which kind of`.
+/// Words between a question word and its noun: `which kind of`.
 pub(super) const KINDS_OF: [&str; 7] = ["kind", "sort", "type", "one", "exact", "exactly", "new"];
 
-/// Question words and what they ask for, as a noun would say it.
+/// Question words with the nouns that they stand for.
 pub(super) const ASKED_BY: [(&[&str], &[&str]); 20] = [
     (&["how", "many"], &["number"]),
     (&["how", "much"], &["amount"]),

@@ -1,4 +1,4 @@
-//! A user's progress in a script, and the messages that move it on: types only.
+//! Defines the user's progress in a script, the assistant's message and the user's answer: types only.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use diorama_seeds::task::Outcome;
 use diorama_seeds::value::Instant;
 use serde::{Deserialize, Serialize};
 
-/// How far a user has come in a script.
+/// The user's position in a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The goal that is open.
+    /// Index of the open goal.
     pub goal: u32,
-    /// The withheld details that were told, by position.
+    /// Positions of the withheld details that the user has told.
     pub revealed: Vec<u32>,
-    /// How many of its own lines were said.
+    /// The number of the goal's lines that the user has said.
     pub lines: u32,
-    /// How many of its pleas were said.
+    /// The number of the goal's pleas that the user has said.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pleas: u32,
-    /// How many needless questions the user was asked.
+    /// The number of needless questions that the user was asked.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub needless: u32,
-    /// How many calls the episode had when the goal opened.
+    /// The number of calls of the episode when the goal opened.
     pub opened_at: usize,
-    /// How the goals before it ended.
+    /// The outcomes of the goals before it.
     pub ended: Vec<Outcome>,
     /// True if the user has nothing more to say.
     pub over: bool,
@@ -39,11 +39,11 @@ const fn is_zero(count: &u32) -> bool {
 /// A message of the assistant, in an episode.
 #[derive(Clone, Copy, Debug)]
 pub struct AssistantTurn<'a> {
-    /// The assistant's words.
+    /// The text of the message; empty for none.
     pub message: &'a str,
-    /// The outcome of the goal that it ends with them; words alone end none.
+    /// The outcome of the goal that it ends; words alone end none.
     pub outcome: Option<Outcome>,
-    /// The episode so far.
+    /// The state of the episode.
     pub scene: Scene<'a>,
 }
 
@@ -52,19 +52,19 @@ pub struct AssistantTurn<'a> {
 pub struct Scene<'a> {
     /// The calls so far.
     pub log: &'a [Arc<LogEntry>],
-    /// The world.
+    /// The world with its initial records.
     pub base: &'a Base,
     /// The session's clock.
     pub clock: Instant,
 }
 
-/// The user's answer.
+/// The user's answer to an assistant's message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// The words; none when the conversation is over.
     pub content: Option<String>,
-    /// Where the user stands now.
+    /// The user's progress after the answer.
     pub progress: Progress,
-    /// How the goal that was open ended, where this ended it.
+    /// The outcome of the goal that the message ended, if it ended one.
     pub ended: Option<Outcome>,
 }

@@ -1,4 +1,4 @@
-//! Recalls the sentence of the user that answers a question: by the kind of value that it asks for, or by its words.
+//! Recalls the user's sentence that answers a question: by the kind of value asked for, or by its words.
 //!
 //! It must not see the withheld details.
 
@@ -12,20 +12,20 @@ use super::turn::Act;
 use super::vocabulary::{CONTRASTS, Link};
 use super::wants::{Place, Wants};
 
-/// From this cosine on, a question is about what a sentence of the user says.
+/// From this cosine on, a question concerns a sentence of the user.
 const MIN_NEARNESS: f32 = 0.4;
-/// Weight of a value of the kind asked for, beside the nearness of words.
+/// The weight of a value of the kind asked for; the cosine of words has weight 1.
 const KIND_WEIGHT: f32 = 0.6;
-/// Weight of a thing asked for by its name.
+/// The weight of a thing that is asked for by its name.
 const HEAD_WEIGHT: f32 = 0.5;
-/// Deduction for a sentence of an earlier goal.
+/// The deduction for a sentence of an earlier goal.
 const EARLIER_WEIGHT: f32 = 0.3;
-/// Texts up to so many words are repeated whole.
+/// The greatest number of words of a text that is repeated whole.
 pub(super) const MAX_REPEATED_WORDS: usize = 30;
-/// Years that numbers of four digits can be.
+/// The years that numbers of four digits can be.
 const YEARS: std::ops::Range<f64> = 1800.0..2101.0;
 
-/// The sentence of the user that answers a question, as they said it.
+/// Returns the user's sentence that answers a question, as they said it.
 pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants) -> Option<String> {
     let topic = Topic::of(&question.words);
     let head = Topic::of_head(&question.words);
@@ -39,7 +39,7 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants) -> Option<St
             let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
             let nearness = topic.nearness(&known);
             let has_kind = has_kind(question, &reading);
-            // `In time` tells no time.
+            // `In time` gives no time.
             let asked = AskedKinds::of(&question.words).strict;
             let is_unfit = (asked.day || asked.clock) && !has_kind;
             let names_head = !is_unfit && head.as_ref().is_some_and(|head| head.is_within(&known.stems));
@@ -101,7 +101,7 @@ fn has_kind(question: &Sentence, reading: &Reading) -> bool {
         || (has(&["where", "whereabouts"]) && any(&is_place))
 }
 
-/// Returns true if a value is a length of time.
+/// Returns true if a value is a duration.
 fn lasts(own: &Mention) -> bool {
     let is_time = |noun: &String| matches!(&**noun, "night" | "day" | "week" | "month" | "hour" | "minut");
     match &own.value {
@@ -111,7 +111,7 @@ fn lasts(own: &Mention) -> bool {
     }
 }
 
-/// Returns true if a number counts what the words ask for, or nothing that is named.
+/// Returns true if a number counts a noun of the question, or has no noun.
 fn counts(own: &Mention, words: &[message::Word]) -> bool {
     let Value::Number { .. } = own.value else { return false };
     let stems: Vec<String> = words.iter().map(|word| stem(&word.text)).collect();

@@ -1,4 +1,5 @@
-//! The user's words where no withheld detail answers: consent, a denial with the right value, thanks, or an earlier message.
+//! Writes the user's answer where no withheld detail does: consent, a denial with the right value, thanks, or
+//! an earlier message.
 
 use diorama_seeds::english::stem;
 use diorama_seeds::script::{Goal, Script};
@@ -14,28 +15,25 @@ use super::turn::{Act, Kind, Turn};
 use super::vocabulary::is_common;
 use super::wants::{Place, Right, Wants};
 
-/// The answer to an announcement.
 const GO_ON: &str = "Please go ahead.";
-/// The answer to a report.
 const THANKS: &str = "Thank you.";
 const CONSENT: &str = "Yes, please.";
 const CONFIRMATION: &str = "Yes, that's right.";
-/// The answer to a refusal.
 const ACCEPTANCE: &str = "All right.";
-/// The last words of a user who was asked too much.
+/// The last words of a user who was asked too many questions.
 pub(super) const LEAVE: &str = "That's enough questions for me. I'll see to it some other way.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
 
-/// Words of a value that can follow `No,`.
+/// The greatest number of words of a value that can follow `No,`.
 const MAX_VALUE_WORDS: usize = 3;
 
-/// Returns true if an answer tells nothing new: the user had no answer, or said it before.
+/// Returns true if an answer carries no new information: the user had no answer, or said it before.
 #[must_use]
 pub fn tells_nothing(answer: &str, script: &Script) -> bool {
     answer == UNKNOWN || script.goals.iter().any(|goal| goal.user.contains(answer))
 }
 
-/// A denial with what the user wants, and the details that it tells, by position.
+/// Returns a denial with the user's wants, and the positions of the details that it tells.
 pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (String, Vec<usize>) {
     let rights = match objection {
         Objection::Values(rights) => rights,
@@ -67,7 +65,7 @@ pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (Stri
     (words, told)
 }
 
-/// The request of the user, as they said it: the whole opening if it is short, with the last line that changed it.
+/// Returns the user's request in their own words: a short opening whole, with the last line that changed it.
 fn plain_want(goal: &Goal, wants: &Wants) -> String {
     let changed = wants.sources.iter().find(|source| source.place == Place::Said);
     let is_short = goal.user.split_whitespace().count() <= MAX_REPEATED_WORDS;
@@ -83,7 +81,7 @@ fn plain_want(goal: &Goal, wants: &Wants) -> String {
     }
 }
 
-/// The answer to a message that nothing else answers; `worked` after a call that succeeded.
+/// Returns the answer to a message that nothing else answers; `worked` is true after a successful call.
 pub(super) fn reply(
     turn: &Turn,
     goal: &Goal,
@@ -113,7 +111,8 @@ pub(super) fn reply(
         if !recalled.is_empty() {
             return joined(&recalled.iter().map(|text| &**text).collect::<Vec<&str>>());
         }
-        // `Which one?` is answered by the request; a question for a thing that the user did not speak of is not.
+        // The request answers `Which one?`, and does not answer a question about a thing that the user did
+        // not mention.
         let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose"]));
         let is_bare = Topic::of(&sentence.words).is_empty();
         return match chooses || is_bare || names_option(sentence, wants) {
@@ -134,7 +133,7 @@ pub(super) fn reply(
     (if reports || turn.has(Kind::Closes) { THANKS } else { GO_ON }).to_owned()
 }
 
-/// Returns true if a question is for one of two things, and the user has a word beside its `or`.
+/// Returns true if a question offers two options, and the user said a word beside its `or`.
 fn names_option(question: &Sentence, wants: &Wants) -> bool {
     let is_known = |word: &message::Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
     question
@@ -143,7 +142,7 @@ fn names_option(question: &Sentence, wants: &Wants) -> bool {
         .any(|three| three[1].text == "or" && (is_known(&three[0]) || is_known(&three[2])))
 }
 
-/// The words of the user that answer the questions of a message, each once.
+/// Returns the user's sentences that answer the questions of a message, each once.
 pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCalls) -> Vec<String> {
     let asks = |(sentence, act): &(&Sentence, &Act)| match act.kind {
         Kind::Asks | Kind::Confirms => sentence.form != Form::Polite || sentence.is_marked,
@@ -157,12 +156,13 @@ pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCa
     found
 }
 
-/// Returns true if a line of the user's own suits a message: after something was done or found, or where the assistant
-/// asks what the line may answer. A consent suits only what can be answered by yes.
+/// Returns true if a line of the user fits a message: after an action or a result, or if the line may answer
+/// its question.
+/// A consent fits only a yes-or-no question.
 pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool {
     let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
     let consents = message::words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
-    // What the user did not say is confirmed by no consent: `Did the letter name a fee?`
+    // A consent does not confirm a value that the user did not say: `Did the letter name a fee?`
     let confirms = any(&|form| form == Form::Check) && (!consents || agrees);
     let offers = any(&|form| matches!(form, Form::Offer | Form::Extra))
         || confirms
@@ -175,7 +175,7 @@ pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool
     offers || if consents { worked && !asks && !reports && !checks } else { worked || asks }
 }
 
-/// Several answers as one: each a sentence of its own.
+/// Joins several answers, each as a sentence of its own.
 #[must_use]
 pub fn joined(say: &[&str]) -> String {
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! The names of records that replies showed.
+//! Collects the names of records that replies showed.
 
 use diorama_engine::Origin;
 use diorama_seeds::english::fold;
@@ -7,10 +7,10 @@ use diorama_seeds::value::Value as Shown;
 
 use super::progress::Scene;
 
-/// Shown values that are kept.
+/// The greatest number of values that are kept.
 const MAX_SHOWN: usize = 4_000;
 
-/// The names of records that replies showed.
+/// Returns the names of records that replies showed.
 pub(super) fn shown_names(scene: &Scene<'_>) -> Vec<(ResourceId, FieldId, String)> {
     let world = scene.base.world();
     let mut found: Vec<(ResourceId, FieldId, String)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Compares two typed mentions: by the role that each plays, and by value.
+//! Compares two typed mentions, by role and by value.
 
 use diorama_answers::Day;
 use diorama_answers::units::Unit;
@@ -10,24 +10,23 @@ use super::vocabulary::Link;
 /// A number from here on may be an amount of money without its currency.
 pub(super) const MIN_BARE_AMOUNT: f64 = 20.0;
 
-/// A way to compare two mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tie {
-    /// They play the same role: different values contradict each other.
+    /// Both have one role: different values contradict each other.
     Role,
-    /// Only equal values say something.
+    /// Only equal values are significant.
     Equality,
 }
 
-/// Returns true if two names may stand for each other by what ties them.
+/// Returns true if two names may replace each other, by the prepositions before them.
 pub(super) fn may_replace(one: Link, other: Link) -> bool {
     let is_place = |link: Link| matches!(link, Link::Place | Link::To);
     let is_taker = |link: Link| matches!(link, Link::Object | Link::To | Link::For);
     one == other || (is_place(one) && is_place(other)) || (is_taker(one) && is_taker(other))
 }
 
-/// The way to compare a mention of the assistant with one of the user, if there is one. `names` are the stems by which a
-/// withheld detail is called, where the user's mention is in one.
+/// Returns the way to compare a mention of the assistant with one of the user, if there is one.
+/// `names` are the stems of a withheld detail's names, where the user's mention is in one.
 pub(super) fn tie(
     mention: &Mention,
     own: &Mention,
@@ -71,18 +70,19 @@ pub(super) fn tie(
     }
 }
 
-/// Returns true if money is what something costs, and not what the user speaks of: `the 16:10 for $41`.
+/// Returns true if money is the price of something and not the user's subject: `the 16:10 for $41`.
 fn is_price(mention: &Mention, source: &Reading) -> bool {
     let is_known = mention.head.as_ref().is_some_and(|head| source.has(head));
     matches!(mention.link, Link::For | Link::Place) && !is_known
 }
 
-/// A value in another unit of its dimension.
+/// Converts a value to another unit of its dimension.
 fn convert(value: f64, from: Option<Unit>, to: Option<Unit>) -> f64 {
     from.zip(to).and_then(|(from, to)| from.convert(value, to)).unwrap_or(value)
 }
 
-/// Returns true if two codes are of one form. A host and a part of its domain are not: each says something else.
+/// Returns true if two codes are of one form. A host and a part of its domain are not, because they mean
+/// different things.
 pub(super) fn is_same_shape(one: &str, other: &str) -> bool {
     let is_part = |one: &str, other: &str| {
         one.strip_suffix(other).is_some_and(|before| before.is_empty() || before.ends_with('.'))
@@ -94,7 +94,7 @@ pub(super) fn is_same_shape(one: &str, other: &str) -> bool {
     }
 }
 
-/// A kind of code whose forms differ.
+/// A kind of code with a form of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CodeKind {
     /// An e-mail address.
@@ -117,7 +117,7 @@ fn code_kind(code: &str) -> CodeKind {
     }
 }
 
-/// The form of a code: its digits and letters as such.
+/// Returns the form of a code: `9` for each digit, and `a` for each letter.
 fn shape(code: &str) -> String {
     let form = |character: char| match character {
         '0'..='9' => '9',
@@ -127,12 +127,13 @@ fn shape(code: &str) -> String {
     code.chars().map(form).collect()
 }
 
-/// The likeliest date of a day.
+/// Returns the likeliest date of a day.
 pub(super) fn first_date(day: &Day) -> Option<Date> {
     day.readings.iter().flatten().next().copied()
 }
 
-/// Returns true if two mentions have the same value, or one keeps the bound that the other sets. Another bound of the same kind keeps none.
+/// Returns true if two mentions have the same value, or one keeps the bound that the other sets. Two bounds
+/// must be equal.
 pub(super) fn is_equal(mention: &Mention, own: &Mention, today: Date) -> bool {
     let within = |order: Option<std::cmp::Ordering>| match own.link {
         Link::AtMost => order.is_some_and(std::cmp::Ordering::is_le),

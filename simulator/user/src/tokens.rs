@@ -1,23 +1,23 @@
-//! A text as words, figures and codes with their places.
+//! Splits a text into words, numbers and codes, with their positions.
 
 use diorama_answers::prose::Span;
 use diorama_seeds::english::{fold, stem};
 
 use super::vocabulary::{TITLES, is_common};
 
-/// A word, figure or code of a text.
+/// A word, number or code of a text.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    /// Folded.
+    /// In lower case, without accents.
     pub(super) text: String,
     pub(super) stem: String,
     pub(super) span: Span,
     pub(super) capital: bool,
-    /// It is a code or an address: `RSV-427109`, `03-06`, `ana@post.example`.
+    /// True for a code or an address: `RSV-427109`, `03-06`, `ana@post.example`.
     pub(super) is_code: bool,
-    /// A mark other than a hyphen stands before it.
+    /// True if a mark other than a hyphen stands before it.
     pub(super) after_mark: bool,
-    /// It begins a sentence, or stands behind a colon or in quotes.
+    /// True if it begins a sentence, or stands after a colon or in quotes.
     pub(super) opens: bool,
 }
 
@@ -28,12 +28,12 @@ impl Token {
     }
 }
 
-/// The words of a short text, such as a label, folded.
+/// Returns the words of a short text, such as a label, folded.
 pub(super) fn folded_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).map(fold)
 }
 
-/// The words of a text with their places; codes stay whole.
+/// Returns the words of a text with their positions; codes stay whole.
 pub(super) fn tokens(source: &str) -> Vec<Token> {
     let mut found: Vec<Token> = Vec::new();
     let (mut opens, mut marked) = (true, true);
@@ -83,7 +83,7 @@ pub(super) fn tokens(source: &str) -> Vec<Token> {
     join_numbers(source, found)
 }
 
-/// Joins the groups of a telephone number behind its plus sign: `+44 510 839 805`.
+/// Joins the groups of a telephone number after its plus sign: `+44 510 839 805`.
 fn join_numbers(source: &str, found: Vec<Token>) -> Vec<Token> {
     let is_digits = |token: &Token| token.text.bytes().all(|byte| byte.is_ascii_digit());
     let mut joined: Vec<Token> = Vec::new();
@@ -120,7 +120,7 @@ fn is_host(word: &str) -> bool {
     is_ip || (is_domain && parts.iter().all(is_label))
 }
 
-/// Returns true if a word is a code: an address, or digits with letters or hyphens that are no number with its unit.
+/// Returns true for an address, or for digits with letters or hyphens that are no number with its unit.
 fn is_code(word: &str) -> bool {
     if word.contains('@') || is_host(word) {
         return true;

@@ -1,4 +1,4 @@
-//! The topic of a clause: the words that tell what it is about, the kinds of answer that it calls for, and its vector.
+//! Computes the topic of a clause: its content words, the kinds of answer that it asks for, and its vector.
 //!
 //! It must not know which details there are.
 
@@ -7,15 +7,15 @@ use super::phrases::{ASKED_BY, AUXILIARIES, FILLERS, IMPERATIVES, KINDS_OF, NEED
 use diorama_engine::embed::embedded;
 use diorama_engine::search::words::stem;
 
-/// Words of what a question asks for that count: `how many [air filters] did you`.
+/// The greatest number of words of a question's target: `how many [air filters] did you`.
 const MAX_HEAD_WORDS: usize = 3;
 
-/// What a text is about.
+/// The content words of a text, with their vector.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Topic {
     /// The stems of its words.
     pub(super) stems: Vec<String>,
-    /// Its direction; empty if no word tells anything.
+    /// The embedding; empty without content words.
     pub(super) vector: Vec<f32>,
 }
 
@@ -28,18 +28,18 @@ pub(super) struct Kinds {
     pub(super) number: bool,
 }
 
-/// The kinds of answer that a clause calls for.
+/// The kinds of answer that a clause asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct AskedKinds {
     pub(super) kinds: Kinds,
-    /// The kinds without which an answer is none: `when` calls for a day or a time.
+    /// The kinds that an answer must have: `when` asks for a day or a time.
     pub(super) strict: Kinds,
     /// True if it asks for a reason.
     pub(super) reason: bool,
 }
 
 impl Topic {
-    /// The topic of words; of none, it is near nothing.
+    /// Returns the topic of words; an empty one is near nothing.
     pub(super) fn of(words: &[Word]) -> Self {
         let told = told(words);
         if told.is_empty() {
@@ -49,12 +49,12 @@ impl Topic {
         Self { stems: told.iter().map(|word| stem(word)).collect(), vector }
     }
 
-    /// The stems of the topic of words, without its vector.
+    /// Returns the stems of a topic, without its vector.
     pub(super) fn stems_of(words: &[Word]) -> Vec<String> {
         told(words).into_iter().map(stem).collect()
     }
 
-    /// The topic of what a question asks for: `which [course] shall I take`.
+    /// Returns the topic of a question's target: `which [course] shall I take`.
     pub(super) fn of_head(words: &[Word]) -> Option<Self> {
         let begins = words.iter().enumerate().position(|(at, word)| {
             let counts = word.text == "how"
@@ -71,7 +71,7 @@ impl Topic {
                 || word.is_one_of(&IMPERATIVES[..4])
                 || word.is_one_of(&PREPOSITIONS)
                 || word.is_one_of(&["your", "the", "suit", "suits"]);
-            // `the name of the course`.
+            // `the name of the course` goes on.
             let goes_on = word.text == "of" || (follows_of && word.is_one_of(&["the", "your"]));
             if ends && !goes_on && (!head.is_empty() || !word.is_one_of(&skipped)) {
                 break;
@@ -89,12 +89,12 @@ impl Topic {
         (!topic.stems.is_empty()).then_some(topic)
     }
 
-    /// The cosine with another topic; 0 where one of them is empty.
+    /// Returns the cosine with another topic; 0 where one of them is empty.
     pub(super) fn nearness(&self, other: &Self) -> f32 {
         diorama_engine::embed::dot(&self.vector, &other.vector)
     }
 
-    /// Returns true if no word tells anything.
+    /// Returns true without content words.
     pub(super) const fn is_empty(&self) -> bool {
         self.stems.is_empty()
     }
@@ -110,7 +110,7 @@ impl Topic {
     }
 }
 
-/// The words that tell something; question words as what they ask for.
+/// Returns the content words; question words become the nouns that they stand for.
 fn told(words: &[Word]) -> Vec<&str> {
     let mut told = Vec::new();
     let mut at = 0;
@@ -133,7 +133,7 @@ fn told(words: &[Word]) -> Vec<&str> {
 }
 
 impl Kinds {
-    /// The kinds that are in both.
+    /// Returns the kinds that are in both.
     pub(super) const fn and(self, other: Self) -> Self {
         Self {
             day: self.day && other.day,
@@ -143,7 +143,7 @@ impl Kinds {
         }
     }
 
-    /// The kinds that are in one of them.
+    /// Returns the kinds that are in one of them.
     pub(super) const fn or(self, other: Self) -> Self {
         Self {
             day: self.day || other.day,
@@ -153,12 +153,12 @@ impl Kinds {
         }
     }
 
-    /// Returns true if there is any.
+    /// Returns true if any kind is set.
     pub(super) const fn any(self) -> bool {
         self.day || self.clock || self.person || self.number
     }
 
-    /// The kinds of answer that a user's words hold.
+    /// Returns the kinds of answer that a user's words contain.
     pub(super) fn of_answer(words: &[Word]) -> Self {
         let mut kinds = Self::default();
         for (at, word) in words.iter().enumerate() {
@@ -209,7 +209,7 @@ const NUMBER_WORDS: [&str; 15] = [
 ];
 
 impl AskedKinds {
-    /// The kinds of answer that a clause calls for.
+    /// Returns the kinds of answer that a clause asks for.
     pub(super) fn of(words: &[Word]) -> Self {
         let mut asked = Self::default();
         for (at, word) in words.iter().enumerate() {
@@ -218,7 +218,7 @@ impl AskedKinds {
             match &*word.text {
                 "when" => (asked.kinds.day, asked.kinds.clock) = (true, true),
                 "day" | "days" | "date" | "dates" | "deadline" => asked.kinds.day = true,
-                // `an hour`, `per hour` is a rate.
+                // `an hour` and `per hour` are rates.
                 "hour" if matches!(before, "an" | "per" | "a") => asked.kinds.number = true,
                 "time" | "times" | "hour" | "clock" => asked.kinds.clock = true,
                 "who" | "whos" | "whom" | "whose" => {

@@ -1,4 +1,4 @@
-//! An assistant's message, read once: each sentence as a speech act with its typed mentions.
+//! Parses an assistant's message once: each sentence as a speech act with its typed mentions.
 //!
 //! It must not know what the user wants.
 
@@ -14,15 +14,15 @@ use super::phrases::{OPENERS, POLITE};
 pub(super) enum Kind {
     /// It asks for something that the user may know.
     Asks,
-    /// It asks for leave to do something.
+    /// It asks for permission to act.
     Offers,
     /// It has the user confirm a value: `You mean Tuesday?`
     Confirms,
-    /// It says that the assistant is about to do something.
+    /// It announces an action of the assistant.
     Announces,
-    /// It says that something is so, or was done.
+    /// It states a fact or a finished action.
     Reports,
-    /// It says that something cannot be done.
+    /// It says that an action is impossible.
     Declines,
     /// It asks if there is anything else.
     Closes,
@@ -30,14 +30,12 @@ pub(super) enum Kind {
     Remarks,
 }
 
-/// A sentence as a speech act.
 #[derive(Clone, Debug)]
 pub(super) struct Act {
     pub(super) kind: Kind,
     pub(super) reading: Reading,
 }
 
-/// A message of the assistant.
 #[derive(Debug)]
 pub(super) struct Turn {
     pub(super) sentences: Vec<Sentence>,
@@ -45,15 +43,15 @@ pub(super) struct Turn {
     pub(super) acts: Vec<Act>,
 }
 
-/// Returns true if a message of the assistant asks for leave to do something: `Shall I put you in the queue?`, and not `Could you check the
-/// number?`.
+/// Returns true if a message of the assistant asks for permission to act: `Shall I put you in the queue?`.
+/// It returns false for `Could you check the number?`.
 #[must_use]
 pub fn asks_leave(message: &str, clock: &Clock) -> bool {
     Turn::read(message, clock).has(Kind::Offers)
 }
 
 impl Turn {
-    /// Reads a message by a clock.
+    /// Parses a message by a clock.
     pub(super) fn read(message: &str, clock: &Clock) -> Self {
         let mut sentences = message::read(message);
         let mut acts = sentences
@@ -63,7 +61,7 @@ impl Turn {
                 Act { kind: kind(sentence, &reading), reading }
             })
             .collect::<Vec<Act>>();
-        // `Shall I check all three: the phone, the tablet and the router?`
+        // A list may follow an offer: `Shall I check all three: the phone, the tablet and the router?`
         for at in 1..sentences.len() {
             let is_list = sentences[at - 1].text.ends_with(':') && acts[at - 1].kind == Kind::Offers;
             if is_list && sentences[at].form == Form::Fragment {
@@ -78,7 +76,7 @@ impl Turn {
         Self { sentences, acts }
     }
 
-    /// Its sentences that are questions, each alone.
+    /// Returns its questions, each as a message of its own.
     pub(super) fn questions(&self) -> Vec<Self> {
         let parts = self.parts().filter(|(sentence, act)| sentence.is_marked && act.kind == Kind::Asks);
         let alone = |(sentence, act): (&Sentence, &Act)| Self {
@@ -88,7 +86,7 @@ impl Turn {
         parts.map(alone).collect()
     }
 
-    /// Takes a question that begins with a verb for an offer, where the verb is one of those: `Start now?`
+    /// Turns a question that begins with one of these verbs into an offer: `Start now?`
     pub(super) fn offer(&mut self, is_verb: impl Fn(&str) -> bool) {
         for (sentence, act) in self.sentences.iter_mut().zip(&mut self.acts) {
             let first = sentence.words.iter().find(|word| !word.is_one_of(&OPENERS));
@@ -98,7 +96,7 @@ impl Turn {
         }
     }
 
-    /// Returns true if a sentence does this.
+    /// Returns true if a sentence has this purpose.
     pub(super) fn has(&self, kind: Kind) -> bool {
         self.acts.iter().any(|act| act.kind == kind)
     }
@@ -108,7 +106,6 @@ impl Turn {
         [Kind::Offers, Kind::Confirms, Kind::Announces].into_iter().any(|kind| self.has(kind))
     }
 
-    /// The sentences with their acts.
     pub(super) fn parts(&self) -> impl DoubleEndedIterator<Item = (&Sentence, &Act)> {
         self.sentences.iter().zip(&self.acts)
     }
@@ -151,7 +148,7 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
     }
 }
 
-/// `I can't`, `it isn't possible`, `I'm not able to`.
+/// Returns true for a refusal: `I can't`, `it isn't possible`, `I'm not able to`.
 fn declines(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
     (0..words.len()).any(|at| match text(at) {
@@ -162,7 +159,7 @@ fn declines(words: &[Word]) -> bool {
     })
 }
 
-/// `Let me look`, and not `let me know`.
+/// Returns true for an announcement such as `Let me look`, and not for `let me know`.
 fn lets(words: &[Word]) -> bool {
     let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(0);
     let text = |at: usize| words.get(begins + at).map_or("", |word| &*word.text);
@@ -173,7 +170,7 @@ fn begins_with_your(words: &[Word]) -> bool {
     words.iter().find(|word| !word.is_one_of(&OPENERS)).is_some_and(|word| word.text == "your")
 }
 
-/// `I'll`, `let me`, `I'm going to`, `I would`.
+/// Returns true for an announcement: `I'll`, `let me`, `I'm going to`, `I would`.
 fn announces(words: &[Word]) -> bool {
     let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
     (0..words.len()).any(|at| match text(at) {
@@ -188,7 +185,7 @@ fn announces(words: &[Word]) -> bool {
     })
 }
 
-/// Returns true if a statement has a subject and says something of it.
+/// Returns true if a statement has a predicate.
 fn states(words: &[Word]) -> bool {
     words.len() > 3
         && words.iter().any(|word| {

@@ -1,4 +1,5 @@
-//! The words that give mentions their roles and acts their kinds, all in one place. Lower case, without apostrophes.
+//! Owns the word lists that give mentions their roles and sentences their kinds. Words are in lower case,
+//! without apostrophes.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,18 +8,18 @@ use diorama_seeds::english::stem;
 
 use super::phrases::{AUXILIARIES, FILLERS, OPENERS, PREPOSITIONS, PRONOUNS, QUESTION_WORDS};
 
-/// The tie between a mention and the words before it.
+/// The link of a mention to the words before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// No preposition ties it: it is the object of the verb.
+    /// No preposition: it is the object of the verb.
     Object,
-    /// `from`, `out of`: where something starts.
+    /// A start: `from`, `out of`.
     From,
-    /// `until`: where it ends.
+    /// An end: `until`.
     Until,
-    /// It may be no more, no later: `under`, `before`, `by`.
+    /// An upper bound: `under`, `before`, `by`.
     AtMost,
-    /// It may be no less, no earlier: `over`, `after`, `since`.
+    /// A lower bound: `over`, `after`, `since`.
     AtLeast,
     /// `to`, `into`.
     To,
@@ -30,11 +31,11 @@ pub(super) enum Link {
     With,
     /// `of`.
     Of,
-    /// It is compared with, or set aside: `than`, `like`, `instead of`.
+    /// A comparison or an exclusion: `than`, `like`, `instead of`.
     Aside,
 }
 
-/// Prepositions and how they tie what follows.
+/// Prepositions with their links.
 pub(super) const LINKS: [(&str, Link); 16] = [
     ("from", Link::From),
     ("off", Link::From),
@@ -54,7 +55,7 @@ pub(super) const LINKS: [(&str, Link); 16] = [
     ("of", Link::Of),
 ];
 
-/// Words before what may not be exceeded; a first word that is empty may be any.
+/// Words before an upper bound; an empty first word stands for any.
 pub(super) const BOUNDS_BELOW: [(&str, &str); 9] = [
     ("", "under"),
     ("", "below"),
@@ -67,7 +68,7 @@ pub(super) const BOUNDS_BELOW: [(&str, &str); 9] = [
     ("at", "most"),
 ];
 
-/// Words before what may not be fallen short of.
+/// Words before a lower bound; an empty first word stands for any.
 pub(super) const BOUNDS_ABOVE: [(&str, &str); 7] = [
     ("", "over"),
     ("", "above"),
@@ -78,7 +79,7 @@ pub(super) const BOUNDS_ABOVE: [(&str, &str); 7] = [
     ("at", "least"),
 ];
 
-/// Words before what something is compared with or taken for.
+/// Words before a comparison or an exclusion.
 pub(super) const SET_ASIDE: [(&str, &str); 7] = [
     ("instead", "of"),
     ("rather", "than"),
@@ -89,7 +90,7 @@ pub(super) const SET_ASIDE: [(&str, &str); 7] = [
     ("", "without"),
 ];
 
-/// Words between a preposition and what it governs.
+/// Words between a preposition and its noun.
 pub(super) const DETERMINERS: [&str; 22] = [
     "the", "a", "an", "my", "your", "our", "his", "her", "their", "this", "that", "about", "just", "only",
     "exactly", "around", "coming", "new", "dr", "mr", "mrs", "ms",
@@ -98,7 +99,7 @@ pub(super) const DETERMINERS: [&str; 22] = [
 /// Titles of persons, which are no part of a name.
 pub(super) const TITLES: [&str; 6] = ["dr", "mr", "mrs", "ms", "prof", "st"];
 
-/// Stems of words for people who are counted.
+/// Stems of words for people in counts.
 pub(super) const PERSONS: [&str; 16] = [
     "people",
     "person",
@@ -121,19 +122,19 @@ pub(super) const PERSONS: [&str; 16] = [
 /// The effect of a verb on records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// It looks: nothing changes.
+    /// It only reads.
     Read,
-    /// Something is made or taken on.
+    /// It creates or acquires something.
     Add,
-    /// Something goes.
+    /// It removes something.
     Remove,
-    /// Something is altered.
+    /// It alters something.
     Change,
-    /// Money goes from one to another.
+    /// It pays.
     Pay,
 }
 
-/// Stems of verbs by what they do.
+/// Stems of verbs by their effect.
 pub(super) const ACTIONS: [(Action, &[&str]); 5] = [
     (Action::Read, &["look", "check", "see", "find", "search", "show", "compare", "read", "verify", "sign"]),
     (
@@ -167,7 +168,7 @@ pub(super) const ACTIONS: [(Action, &[&str]); 5] = [
     (Action::Pay, &["pay", "transfer", "refund", "charge"]),
 ];
 
-/// Phrases that take something away without a verb of [`ACTIONS`]: a stem, and one that follows within its clause.
+/// Phrases of removal without a verb of [`ACTIONS`]: a stem, and a word that follows within its clause.
 pub(super) const TAKES_AWAY: [(&str, &str); 10] = [
     ("take", "off"),
     ("take", "out"),
@@ -199,27 +200,27 @@ pub(super) const CONTRASTS: [&[&str]; 14] = [
     &["morning", "afternoon", "evening"],
 ];
 
-/// Words of a sentence that asks for something to be done.
+/// Words of a sentence that requests an action.
 pub(super) const REQUESTING: [&str; 6] = ["please", "pls", "plz", "could", "can", "would"];
 
-/// Verbs of users by which something is changed.
+/// Verbs of users that change a setting.
 pub(super) const SETTINGS: [&str; 5] = ["set", "put", "make", "turn", "want"];
 
-/// Words of a request that point to the sentences beside it.
+/// Words of a request that refer to the sentences beside it.
 pub(super) const REFERRING: [&str; 7] = ["it", "them", "then", "those", "these", "this", "there"];
 
-/// Words of a statement about what something costs.
+/// Words of a statement about a cost.
 pub(super) const COSTS: [&str; 10] =
     ["cost", "costs", "pay", "price", "fee", "total", "charge", "comes", "come", "worth"];
 
-/// Words after which a text says otherwise than before.
+/// Words after which a text corrects itself.
 pub(super) const RETRACTIONS: [&str; 5] = ["wait", "meant", "mean", "actually", "hang"];
 
-/// Words of a line that corrects what was said.
+/// Words of a line that corrects an earlier one.
 pub(super) const CORRECTIONS: [&str; 10] =
     ["sorry", "meant", "actually", "wrong", "instead", "rather", "only", "hang", "wait", "oops"];
 
-/// Words of a line that agrees, wherever they stand.
+/// Words of a line that agrees, in any position.
 pub(super) const AGREEMENTS: [&str; 7] = ["yes", "yep", "yeah", "agreed", "fine", "ahead", "right"];
 
 /// Words for all of something.
@@ -229,7 +230,7 @@ pub(super) const ALL: [&str; 8] =
 /// Words for no more than something.
 pub(super) const ONLY: [&str; 3] = ["only", "just", "solely"];
 
-/// Verbs by which something is bought or taken: paying belongs to them.
+/// Verbs of purchase, which include payment.
 pub(super) const PURCHASES: [&str; 6] = ["buy", "order", "book", "rent", "reserve", "send"];
 
 /// Verbs of offers that change nothing, beside those of [`Action::Read`].
@@ -253,14 +254,14 @@ pub(super) const LOOKS: [&str; 17] = [
     "limit",
 ];
 
-/// Words of an offer that say nothing of what it is about.
+/// Words of an offer that say nothing about its subject.
 pub(super) const GENERIC: [&str; 25] = [
     "ahead", "proceed", "continue", "now", "save", "submit", "confirm", "set", "take", "use", "do", "way",
     "right", "then", "really", "first", "instead", "still", "today", "done", "correct", "again", "anyway",
     "too", "name",
 ];
 
-/// Stems of nouns that name the two ends of one thing: who is asked for one does not hear the other.
+/// Stems of nouns for two ends of one thing: a question for one does not get the other.
 pub(super) const CONVERSES: [(&str, &str); 7] = [
     ("sender", "recipient"),
     ("start", "end"),
@@ -271,15 +272,15 @@ pub(super) const CONVERSES: [(&str, &str); 7] = [
     ("old", "new"),
 ];
 
-/// Stems of what a person keeps secret.
+/// Stems of words for secrets.
 pub(super) const SECRETS: [&str; 7] =
     ["pin", "password", "passcode", "passphrase", "passwort", "secret", "credential"];
 
-/// Words of a request to prove who one is, whatever it is proven by.
+/// Words of a request for proof of identity.
 pub(super) const PROVING: [&str; 6] =
     ["credentials", "login", "verify", "identity", "authenticate", "identify"];
 
-/// Words of a request to sign in or to prove who one is.
+/// Words of a request to sign in or to prove an identity.
 pub(super) const SIGNING_IN: [&str; 9] =
     ["sign", "log", "login", "credential", "verify", "identity", "authenticate", "identify", "account"];
 
@@ -298,7 +299,7 @@ pub(super) fn is_one_of(word_stem: &str, words: &[&str]) -> bool {
     words.iter().any(|word| stem(word) == word_stem)
 }
 
-/// The effect of the verb with a stem, if it is listed.
+/// Returns the effect of the verb with a stem, if it is listed.
 pub(super) fn action(verb_stem: &str) -> Option<Action> {
     static BY_STEM: LazyLock<HashMap<String, Action>> = LazyLock::new(|| {
         let verbs =

@@ -1,7 +1,7 @@
-//! The wants of the user as typed mentions: in their messages, in withheld details and in the line that comes next. A mention
-//! of the assistant is fitted to them.
+//! Reads the wants of the user as typed mentions: in messages, in withheld details and in the next line.
 //!
-//! It sees the script and the replies that were shown, and no other record.
+//! It compares a mention of the assistant with them. It sees the script and the shown replies, and no other
+//! record.
 
 use diorama_answers::Clock;
 use diorama_seeds::english::{fold, has_words};
@@ -17,38 +17,37 @@ use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
 use super::tokens::{Token, content_stems, tokens};
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
-/// Letters that two forms of a word share.
+/// The fewest letters that two forms of a word share.
 const MIN_FORM_LETTERS: usize = 3;
 
-/// The place of a text of the user in the script.
+/// The position of a text of the user in the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
-    /// A line that was said after the opening: it replaces what was said before.
+    /// A line after the opening: it replaces earlier values.
     Said,
     /// The opening of the goal, a detail, or a consent that comes next.
     Goal,
-    /// A line that comes next, and says something new.
+    /// The next line, if it says something new.
     Next,
-    /// An earlier goal.
+    /// A text of an earlier goal.
     Earlier,
 }
 
-/// A text of the user.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) place: Place,
     pub(super) reading: Reading,
-    /// The withheld detail that it is, by position.
+    /// The position of the withheld detail that it is.
     pub(super) detail: Option<usize>,
-    /// Stems of what the detail is called.
+    /// Stems of the detail's names.
     nouns: Vec<String>,
-    /// It proves who the user is: its numbers are compared with no others.
+    /// True if it proves the user's identity: its numbers are compared with no others.
     is_secret: bool,
     folded: String,
 }
 
 impl Source {
-    /// Returns true if a mention stands in a sentence that asks for something to be done.
+    /// Returns true if a mention stands in a sentence that requests an action.
     fn requests_in(&self, own: &Mention) -> bool {
         self.has_in_sentence(self.reading.sentence(own.span), &REQUESTING)
     }
@@ -59,7 +58,8 @@ impl Source {
         tokens.any(|token| self.reading.sentence(token.span) == sentence)
     }
 
-    /// Returns true if a day or time stands beside the request: `We leave tomorrow. Please cancel my bookings.`
+    /// Returns true if a day or time stands apart from the request: `We leave tomorrow. Please cancel my
+    /// bookings.`
     fn is_background(&self, own: &Mention) -> bool {
         if self.detail.is_some() || !matches!(own.value, Value::Day(_) | Value::Time(_)) {
             return false;
@@ -80,14 +80,14 @@ impl Source {
             && !requests().any(refers)
     }
 
-    /// Folded words as the text has them, if it has them.
+    /// Returns folded words as the text has them, if it has them.
     pub(super) fn quote(&self, words: &str) -> Option<String> {
         let stems: Vec<String> = tokens(words).into_iter().map(|token| token.stem).collect();
         let span = self.reading.find_words(&stems).filter(|_| !stems.is_empty())?;
         Some(self.reading.words_at(span).to_owned())
     }
 
-    /// The stems that it is called by, if it is a withheld detail.
+    /// Returns the stems of its names, if it is a withheld detail.
     fn names(&self) -> Option<&[String]> {
         self.detail.map(|_| &*self.nouns)
     }
@@ -102,10 +102,10 @@ pub(super) enum Right {
     Words(String),
 }
 
-/// The fit of a mention to the wants of the user.
+/// The result of comparing a mention with the wants of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It is what the user wants.
+    /// The user wants this value.
     Same,
     /// The script leaves it open.
     New,
@@ -113,10 +113,9 @@ pub(super) enum Fit {
     Other(Right),
 }
 
-/// The wants of the user.
 #[derive(Debug)]
 pub(super) struct Wants {
-    /// The newest first.
+    /// Texts of the user, the newest first.
     pub(super) sources: Vec<Source>,
     /// Names that replies showed, with their fields.
     shown: Vec<(ResourceId, FieldId, String)>,
@@ -124,7 +123,7 @@ pub(super) struct Wants {
 }
 
 impl Wants {
-    /// Reads the script of a goal as far as it was said, and what is left of it.
+    /// Reads the part of the script that was said, and the rest of the goal.
     pub(super) fn new(script: &Script, goal: &Goal, progress: &Progress, scene: &Scene<'_>) -> Self {
         let clock = Clock::at(scene.clock, &scene.base.world().zone);
         let mut sources = Vec::new();
@@ -169,17 +168,17 @@ impl Wants {
         Self { sources, shown: shown_names(scene), clock }
     }
 
-    /// The texts of the open goal that hold already.
+    /// Returns the texts of the open goal that apply already.
     pub(super) fn current_sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().filter(|source| matches!(source.place, Place::Said | Place::Goal))
     }
 
-    /// The texts of the open goal, with the line that comes next.
+    /// Returns the texts of the open goal, with the next line.
     pub(super) fn goal_sources(&self) -> impl Iterator<Item = &Source> {
         self.sources.iter().filter(|source| source.place != Place::Earlier)
     }
 
-    /// The date of the conversation.
+    /// Returns the date of the conversation.
     pub(super) const fn today(&self) -> Date {
         self.clock.today
     }
@@ -196,7 +195,7 @@ impl Wants {
             .any(|source| source.reading.has(stem) || source.nouns.iter().any(|noun| noun == stem))
     }
 
-    /// Returns true if a text of the user has a word of a stem that it does not deny: `not approving`.
+    /// Returns true if a text of the user has a stem that it does not negate, as `not approving` does.
     pub(super) fn asks_to(&self, stem: &str) -> bool {
         self.goal_sources().any(|source| {
             let tokens = &source.reading.tokens;
@@ -223,20 +222,20 @@ impl Wants {
         self.sources.iter().any(|source| has_words(&source.folded, words))
     }
 
-    /// Returns true if a text of the user has a word that another is made from: `pay` for `payment`.
+    /// Returns true if a text of the user has a word that another derives from: `pay` for `payment`.
     pub(super) fn has_form_of(&self, word: &str) -> bool {
         let tokens = self.sources.iter().flat_map(|source| &source.reading.tokens);
         let mut stems = tokens.map(|token| &*token.stem).filter(|stem| stem.len() >= MIN_FORM_LETTERS);
         stems.any(|stem| word.starts_with(stem))
     }
 
-    /// The fit of a mention of an offer.
+    /// Compares a mention of an offer with the wants.
     pub(super) fn fit(&self, mention: &Mention, offer: &Reading) -> Fit {
         let fit = self.fit_goal(mention, offer);
         if fit != Fit::New || matches!(mention.value, Value::Name(_) | Value::Phrase(_) | Value::Money(_)) {
             return fit;
         }
-        // `Then book it`: what was wanted before still holds.
+        // `Then book it` keeps the earlier wants.
         let is_elliptic = |source: &Source| source.detail.is_some() || source.reading.mentions.is_empty();
         let earlier: Vec<&Source> =
             self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
@@ -250,7 +249,7 @@ impl Wants {
         other.filter(|_| counts && self.current_sources().all(is_elliptic)).map_or(Fit::New, Fit::Other)
     }
 
-    /// The fit of a mention of a statement to the open goal.
+    /// Compares a mention of a statement with the open goal.
     pub(super) fn fit_goal(&self, mention: &Mention, offer: &Reading) -> Fit {
         if let Value::Name(words) = &mention.value {
             return self.fit_name(mention, words, offer);
@@ -297,7 +296,7 @@ impl Wants {
         Fit::New
     }
 
-    /// Another value of the same role among some texts.
+    /// Finds another value of the same role in some texts.
     fn find_other(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Right> {
         let pairs =
             sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
@@ -311,7 +310,7 @@ impl Wants {
                     && !source.is_background(own)
                     && tie(mention, own, &source.reading, source.names()) == Some(Tie::Role)
             })
-            // A value that the offer says too is taken: `6 people at 8`.
+            // A value that the offer repeats elsewhere is taken: `6 people at 8`.
             .filter(|(_, own)| {
                 !offer
                     .mentions
@@ -333,7 +332,7 @@ impl Wants {
             })
     }
 
-    /// Returns true if a day or time lies in a span of the user: `from Monday to Sunday`.
+    /// Returns true if a day or time lies in a range of the user: `from Monday to Sunday`.
     fn is_within(&self, mention: &Mention, source: &Source) -> bool {
         if matches!(mention.link, Link::From | Link::Until) {
             return false;
@@ -360,7 +359,7 @@ impl Wants {
         })
     }
 
-    /// The fit of a name: the names of the user that the offer leaves out may stand in its place.
+    /// Compares a name with the user's names that the offer leaves out.
     fn fit_name(&self, mention: &Mention, words: &[String], offer: &Reading) -> Fit {
         let known = words.iter().filter(|word| is_common(word) || self.says(word)).count();
         let own_names = || {
@@ -417,8 +416,8 @@ impl Wants {
         found.map_or(Fit::New, |(source, own, _)| Fit::Other(right_value(source, own)))
     }
 
-    /// The right partner of a value where an offer takes one from each of two parts that the user set side by side: `Ana's
-    /// is 6 kg, Ben's is 2 kg` and `Ana, 2 kg`.
+    /// Finds the right partner of a value that an offer pairs wrongly: `Ana, 2 kg` for `Ana's is 6 kg, Ben's
+    /// is 2 kg`.
     pub(super) fn find_partner(&self, offer: &Reading) -> Option<Right> {
         self.current_sources().find_map(|source| {
             let offered = |own: &Mention| match &own.value {
@@ -432,7 +431,7 @@ impl Wants {
             let [one, two] = own.as_slice() else { return None };
             let others = || source.reading.mentions.iter().filter(|other| !offered(other));
             let (first, second) = (part(one), part(two));
-            // The offer begins with whom it is about.
+            // The offer begins with its subject.
             let place = |own: &Mention| match &own.value {
                 Value::Name(words) => offer.tokens.iter().position(|token| words.contains(&token.text)),
                 _ => None,
@@ -451,7 +450,7 @@ impl Wants {
         })
     }
 
-    /// A name in small letters that replies showed, where the user named another of the same field.
+    /// Finds a name in small letters that replies showed, where the user named another of the same field.
     pub(super) fn find_other_shown(&self, offer: &Reading) -> Option<Right> {
         let offered = fold(&offer.source);
         for (resource, field, name) in self.shown.iter().filter(|(_, _, name)| has_words(&offered, name)) {
@@ -472,7 +471,7 @@ impl Wants {
     }
 }
 
-/// The right value of a mention: a detail says it in its own words, and a span with both its ends.
+/// Returns the right value of a mention: a detail in its own words, and a range with both its ends.
 fn right_value(source: &Source, own: &Mention) -> Right {
     if let Some(detail) = source.detail {
         return Right::Detail(detail);
@@ -487,7 +486,7 @@ fn right_value(source: &Source, own: &Mention) -> Right {
     Right::Words(span.map_or_else(|| own.words.clone(), str::to_owned))
 }
 
-/// The words of the user from where something starts to where it ends: `Oakmead to Stonebridge`.
+/// Returns the user's words for a route: `Oakmead to Stonebridge`.
 fn both_ends(source: &Source) -> Option<Right> {
     let names = || source.reading.mentions.iter().filter(|own| matches!(own.value, Value::Name(_)));
     let from = names().find(|own| own.link == Link::From)?;

@@ -1,4 +1,4 @@
-//! The rows of one batch of a document, in a world that a few other documents share.
+//! Makes the rows of one batch of a document, in a world that a few other documents share.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,53 +27,54 @@ use crate::worlds::make::make_world_at;
 use crate::worlds::recipe::{alternate_seed, family_name};
 use crate::worlds::world::{BatchWorld, WorldTemplate};
 
-/// Why a document is missing from the world of a batch.
+/// The reason for a document's absence from the world of a batch.
 pub const UNJOINED: &str = "its world cannot be joined with that of the batch's document";
-/// Rows of a document that run in the same world: the worlds of large documents take megabytes.
+/// The number of rows of a document that share a world: the worlds of large documents take megabytes.
 const ROWS_PER_WORLD: u64 = 500;
 /// Attempts at a row before it is given up.
 const ATTEMPTS: u32 = 40;
-/// Attempts at a row after one was given up: the document has hardly anything left to ask for.
+/// Attempts at a row after an earlier one was given up: the document has few requests left.
 const LATER_ATTEMPTS: u32 = 12;
-/// Scenarios that a row tries, at most.
+/// The greatest number of scenarios that a row tries.
 const MAX_SCENARIOS: usize = 10;
-/// Nothing links two matters that were written by rule, so that no conversation joins them.
+/// No conversation joins goals that were written by rule, because no fact links them.
 const JOINED: [(Joins, u32); 1] = [(Joins::Nothing, 1)];
 
-/// What a batch of rows follows from, besides the prepared worlds of its documents.
+/// The inputs of a batch besides the prepared worlds of its documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BatchRequest {
-    /// The streams of choices of the run.
+    /// The random streams of the run.
     pub streams: Streams,
     /// The abilities, at least one.
     pub abilities: Vec<Ability>,
-    /// Shares of what conversations are to show, by label.
+    /// The shares of tags that conversations must show, by label.
     pub shares: Shares,
-    /// Its split.
+    /// The split of the batch.
     pub split: Split,
-    /// Its rows.
+    /// The indices of its rows.
     pub row_indexes: Range<u64>,
-    /// The number of rows of the document in batches before.
+    /// The number of the document's rows in earlier batches.
     pub first: u64,
 }
 
-/// The rows of a batch, and the world that they run in.
+/// The rows of a batch, with their world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct MadeBatch {
     /// The identifier of the world.
     pub world_id: String,
     /// The canonical JSON of the world.
     pub world: String,
-    /// The rows.
+    /// The rows that passed the gates.
     pub rows: Vec<Dialogue>,
-    /// The tasks proposed.
+    /// The counts of proposed tasks by result.
     pub funnel: Funnel,
 }
 
-/// Makes the rows of a batch about the first of the documents. Others whose world cannot be joined with its own are left out.
+/// Makes the rows of a batch about the first document. Documents whose worlds cannot be joined with it are
+/// left out.
 ///
 /// # Errors
-/// When the world of the first document cannot be made.
+/// Returns an error if the world of the first document cannot be made.
 pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<MadeBatch, PipelineError> {
     let alone = documents.first().cloned();
     let partners = documents.len().saturating_sub(1);
@@ -105,7 +106,7 @@ pub fn make(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<Mad
     Ok(MadeBatch { world_id: world.id.clone(), world: world.canonical.to_string(), rows, funnel })
 }
 
-/// Makes the world of a batch: the documents joined. Batches of a document share it, up to a number of rows.
+/// Makes the world of a batch: the joined documents. Batches of a document share it, up to a number of rows.
 fn make_world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<BatchWorld, PipelineError> {
     let template = join_documents(request, documents)?;
     let document = name_document(template.world());
@@ -116,7 +117,7 @@ fn make_world(request: &BatchRequest, documents: Vec<PreparedWorld>) -> Result<B
     make_world_at(&template, seed, clock)
 }
 
-/// The name of the document that a batch is of.
+/// Returns the name of the batch's document.
 fn name_document(world: &World) -> &str {
     world.domains.first().map(|domain| &*domain.name).unwrap_or_default()
 }
@@ -132,7 +133,7 @@ fn join_documents(
     let mut doc = compose(&family_name(&names), &docs)?;
     let mut written = Vec::new();
     for ((position, domain), scenarios) in doc.domains.iter_mut().enumerate().zip(scenarios) {
-        // Joining gives APIs that occur in several documents other names, in scenarios, too.
+        // Joining renames APIs that occur in several documents, in scenarios too.
         let renamed = std::mem::take(&mut domain.scenarios);
         let sources =
             domain.apis.iter().map(|api| (api.source_api.as_deref().unwrap_or_default(), &api.name));
@@ -157,18 +158,20 @@ fn join_documents(
     Ok(template)
 }
 
-/// Draws an order of the APIs of the first document that can be asked for. It is one of their names that is the same for all batches.
+/// Shuffles the APIs of the first document that users ask for. The order follows from the document's name and
+/// is the same for all batches.
 fn draw_order(world: &BatchWorld, streams: &Streams) -> Vec<ApiId> {
     let template = &world.world_template;
     let mut order: Vec<ApiId> = template.scenario_set.askable(domain_at(0)).into_iter().collect();
     let document = name_document(template.world());
     order.shuffle(&mut streams.stream(&format!("documents/order/{document}"), 0));
-    // Conversations of several turns come first, and what tells least comes last.
+    // Conversations of several turns come first, and the least informative ones last.
     order.sort_by_cached_key(|api| rank_plainness(&template.scenario_set, *api));
     order
 }
 
-/// How plain the first conversation about an API is: 0 with several turns of the user, 1 with one, 2 where it tells least.
+/// Ranks the first conversation about an API: 0 with several turns of the user, 1 with one, 2 if the user
+/// names a code.
 fn rank_plainness(scenario_set: &ScenarioSet, api: ApiId) -> u8 {
     let first = scenario_set.about(api, Ability::Call).first().map(|at| &scenario_set.scenarios()[*at].doc);
     let Some(doc) = first else { return 1 };
@@ -181,8 +184,8 @@ fn rank_plainness(scenario_set: &ScenarioSet, api: ApiId) -> u8 {
     }
 }
 
-/// Plans what the row of a number begins with: the operations of the document take turns, and so do the abilities and the
-/// scenarios of each. None if nothing can be asked of the document.
+/// Plans the start of a row: operations, abilities and scenarios take turns. Returns none if the document has
+/// no operation that users ask for.
 fn plan_start(
     scenario_set: &ScenarioSet,
     request: &BatchRequest,
@@ -195,7 +198,7 @@ fn plan_start(
     let cycle = u64::from(weights::sum(&request.abilities, weight).max(1));
     let wanted = weights::pick(&request.abilities, weight, ((number + round) % cycle) as u32)?;
     let api = *order.get(position)?;
-    // Not every operation has scenarios for every ability: what cannot be planned is at least searched for.
+    // An operation without scenarios for the ability may have some for another.
     let others = request.abilities.iter().rev().copied().filter(|ability| *ability != wanted);
     let ability = std::iter::once(wanted)
         .chain(others)
@@ -206,7 +209,7 @@ fn plan_start(
         let first = round as usize % scenarios.len();
         scenarios.rotate_left(first);
     }
-    // What lost its attempts is followed by the next operations.
+    // The next operations follow one whose attempts all fail.
     let next = (1..order.len()).map(|step| order[(position + step) % order.len()]);
     scenarios.extend(next.flat_map(|api| scenario_set.about(api, ability)).take(MAX_SCENARIOS));
     scenarios.truncate(MAX_SCENARIOS);

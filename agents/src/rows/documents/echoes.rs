@@ -1,4 +1,4 @@
-//! Rows whose replies agree with the calls that they answer.
+//! Checks that the replies of a row agree with the calls that they answer.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value as Json};
 
 use crate::scenarios::by_rule::echoes_other_value;
 
-/// Why a row is dropped of which a reply shows another value than its call was sent.
+/// The reason for dropping a row with a reply that shows another value than its call sent.
 pub(crate) const DISAGREES: &str = "a reply shows another value than its call was sent";
 
-/// Returns true if each reply of a row shows what its call was sent, as far as it shows the same names.
+/// Returns true if each reply of a row shows the values that its call sent, where the names are equal.
 pub(crate) fn agrees(row: &Dialogue, world: &World) -> bool {
     let calls: HashMap<&str, &ToolCall> = row
         .messages

@@ -1,8 +1,8 @@
-//! The share of each document in the rows, and the batches that follow from it.
+//! Distributes rows over documents, and plans their batches.
 //!
-//! All documents get the same number of rows, up to what each has operations for; what small ones cannot take goes to the
-//! others. A batch is of one document, in a world with a few others of its split and licence, so that a search for tools
-//! has something to tell apart.
+//! All documents get the same number of rows, up to the number of their operations; larger ones take the
+//! rest. A batch has one document, in a world with a few others of its split and licence. Searches for tools
+//! then have something to distinguish.
 
 use std::collections::BTreeMap;
 
@@ -12,38 +12,39 @@ use rand::seq::SliceRandom;
 
 use crate::draws::{Streams, rank};
 
-/// Operations of a document that shares its world with others, at most.
+/// The greatest number of operations of a document that shares its world with others.
 const MAX_SHARING: u64 = 200;
-/// Operations of a document that joins the worlds of others, at most.
+/// The greatest number of operations of a document that joins the worlds of others.
 const MAX_PARTNER: u64 = 80;
 
-/// What the layout follows from.
+/// The inputs of the layout for one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentSize<'a> {
     /// The name of its domain.
     pub name: &'a str,
-    /// Its split.
+    /// The split of the document.
     pub split: Split,
-    /// Its licence.
+    /// The licence of its rows.
     pub license: &'a str,
-    /// Operations that can be asked for.
+    /// The number of operations that users ask for.
     pub askable: u64,
-    /// Operations.
+    /// The number of all operations.
     pub operations: u64,
 }
 
 /// A batch of rows of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentBatch {
-    /// The position of the document.
+    /// The index of the document.
     pub document: usize,
-    /// The number of its rows in batches before.
+    /// The number of its rows in earlier batches.
     pub first: u64,
     /// The number of rows, at most 50.
     pub rows: u32,
 }
 
-/// The rows asked of each document: `rows` in all, unless nothing can be asked of any.
+/// Returns the number of rows of each document: `rows` in all, unless no document has an operation that users
+/// ask for.
 #[must_use]
 pub fn shares(documents: &[DocumentSize<'_>], rows: u64, streams: &Streams) -> Vec<u64> {
     let mut shares = vec![0; documents.len()];
@@ -53,7 +54,7 @@ pub fn shares(documents: &[DocumentSize<'_>], rows: u64, streams: &Streams) -> V
     }
     order.shuffle(&mut streams.stream("documents/shares", 0));
     let mut left = rows;
-    // A row for each operation that can be asked for is enough, then a second one for each, and so on.
+    // Each round allows one more row for each operation that users ask for.
     for times in 1.. {
         let enough = |at: usize| times * documents[at].askable;
         let mut open: Vec<usize> = order.iter().copied().filter(|at| shares[*at] < enough(*at)).collect();
@@ -80,7 +81,8 @@ pub fn shares(documents: &[DocumentSize<'_>], rows: u64, streams: &Streams) -> V
     shares
 }
 
-/// The batches of documents with these shares, in the order of their rows: each document has a batch before any has a second one.
+/// Returns the batches of documents in the order of their rows. Each document gets a first batch before any
+/// gets a second.
 #[must_use]
 pub fn batches(shares: &[u64], streams: &Streams) -> Vec<DocumentBatch> {
     let most = u64::from(ROWS_PER_BATCH);
@@ -91,7 +93,7 @@ pub fn batches(shares: &[u64], streams: &Streams) -> Vec<DocumentBatch> {
     while !order.is_empty() {
         for at in &order {
             let left = shares[*at] - first[*at];
-            // The rows that are left are spread evenly over the batches that they need.
+            // The remaining rows are spread evenly over the batches that they need.
             let rows = left.div_ceil(left.div_ceil(most).max(1));
             batches.push(DocumentBatch { document: *at, first: first[*at], rows: rows as u32 });
             first[*at] += rows;
@@ -101,8 +103,9 @@ pub fn batches(shares: &[u64], streams: &Streams) -> Vec<DocumentBatch> {
     batches
 }
 
-/// The documents that share the world of each: the `count` others of its split and licence that rank first beside it, none of them large;
-/// none for a large one. Documents of different licences share no world, so that each row has one.
+/// Returns the documents that share the world of each: the `count` small ones of its split and licence that
+/// rank first.
+/// A large document has none. Different licences never share a world, so that each row has one licence.
 #[must_use]
 pub fn partners(documents: &[DocumentSize<'_>], count: usize, streams: &Streams) -> Vec<Vec<usize>> {
     let mut pools: BTreeMap<(Split, &str), Vec<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! A document made ready for rows: its world, the scenarios written for it, and what is known of it.
+//! Prepares a document for rows: its world, the scenarios written for it, and a report.
 
 use std::collections::BTreeMap;
 
@@ -13,33 +13,33 @@ use crate::scenarios::by_rule;
 use crate::worlds::recipe::alternate_seed;
 use crate::worlds::world::WorldTemplate;
 
-/// Characters of a reason in a report, at most.
+/// The greatest number of characters of a reason in a report.
 const MAX_REASON_CHARS: usize = 120;
 
 /// The world of a document with the scenarios that were written for it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PreparedWorld {
-    /// The world.
+    /// The source world of the document.
     pub doc: WorldDoc,
-    /// Its scenarios.
+    /// The scenarios that were written for it.
     pub scenarios: Vec<PreparedScenario>,
 }
 
 /// A scenario that was written by rule.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PreparedScenario {
-    /// The scenario.
+    /// The scenario itself.
     pub doc: ScenarioDoc,
-    /// How often it is played beside the others.
+    /// Its weight beside the other scenarios.
     pub weight: f64,
     /// The name of the API that it is about.
     pub about: String,
 }
 
-/// Writes scenarios for the world of a document. Its report has no path, provider or service yet.
+/// Writes scenarios for the world of a document. The report lacks path, provider and service.
 ///
 /// # Errors
-/// When the world cannot be compiled, or the one in which scenarios are tried cannot be made.
+/// Returns an error if the world cannot be compiled, or the world for trying scenarios cannot be made.
 pub fn prepare(doc: WorldDoc, seed: u64) -> Result<(PreparedWorld, DocumentReport), Report> {
     let template = WorldTemplate::new(&doc, alternate_seed(seed), &Shares::new(), &[])?;
     let (written, unwritten) = by_rule::scenarios(&template)?;
@@ -73,8 +73,8 @@ pub fn prepare(doc: WorldDoc, seed: u64) -> Result<(PreparedWorld, DocumentRepor
     Ok((PreparedWorld { doc, scenarios }, report))
 }
 
-/// A reason without its details, which differ from operation to operation: `read lost every try: grounded: call 0: ...` is
-/// `lost every try: grounded`.
+/// Returns a reason without the details of its operation.
+/// `read lost every try: grounded: call 0: ...` becomes `lost every try: grounded`.
 fn class_of(reason: &str) -> String {
     let line = reason.lines().next().unwrap_or_default();
     let class = match line.split_once(" lost every try: ") {
@@ -85,7 +85,7 @@ fn class_of(reason: &str) -> String {
 }
 
 impl PreparedWorld {
-    /// Gives the world and its domain another name.
+    /// Renames the world and its domain.
     pub fn rename(&mut self, name: &str) {
         name.clone_into(&mut self.doc.name);
         if let Some(head) = &mut self.doc.domain {
@@ -93,14 +93,14 @@ impl PreparedWorld {
         }
     }
 
-    /// Moves the scenarios into the world's domain, where joining worlds keeps them right.
+    /// Moves the scenarios into the world's domain, where joining worlds keeps their names valid.
     pub(crate) fn into_doc(mut self) -> (WorldDoc, Vec<PreparedScenario>) {
         self.doc.scenarios = self.scenarios.iter().map(|one| one.doc.clone()).collect();
         (self.doc, self.scenarios)
     }
 }
 
-/// The position of a domain among those of a joined world.
+/// Returns the id of a domain by its position in a joined world.
 pub(crate) const fn domain_at(position: usize) -> DomainId {
     DomainId(position as u16)
 }

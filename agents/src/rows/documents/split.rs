@@ -1,16 +1,17 @@
-//! The split of documents: by provider, so that nothing of a provider is in both.
+//! Splits documents by provider, so that no provider is in both splits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use diorama_output::row::Split;
 
-/// Test documents among so many, one of them.
+/// One document in this many is for testing.
 const TEST_EVERY: usize = 10;
-/// Test documents, at least, where there are three times as many.
+/// The fewest test documents, where there are three times as many.
 const MIN_TEST: usize = 3;
 
-/// The splits of documents, from their providers: about a tenth of the documents is test. A provider of more documents
-/// than are to be test is for training, unless all others are, too; a single provider is.
+/// Returns the splits of documents by their providers: about a tenth of the documents is for testing.
+/// A provider with more documents than that is for training, unless all others are. A single provider is for
+/// training, too.
 #[must_use]
 pub fn split_by_provider(providers: &[&str]) -> Vec<Split> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -18,7 +19,7 @@ pub fn split_by_provider(providers: &[&str]) -> Vec<Split> {
         *counts.entry(provider).or_default() += 1;
     }
     let wanted = (providers.len() / TEST_EVERY).max(MIN_TEST).min((providers.len() / 3).max(1));
-    // The order of the hash is fixed and has nothing to do with the names' order.
+    // The hash gives a fixed order that is independent of the names' order.
     let mut ranked: Vec<(String, &str, usize)> = counts
         .into_iter()
         .map(|(name, count)| {
@@ -55,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_in_one_split_and_a_tenth_of_the_documents_is_test() {
+    fn each_provider_has_one_split_and_a_tenth_of_the_documents_is_for_tests() {
         let names: Vec<String> = (0..400)
             .map(|at| if at % 4 == 0 { format!("provider{at}") } else { "large".to_owned() })
             .collect();
@@ -69,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn few_providers_are_split_where_it_can_be_done() {
+    fn two_or_more_providers_are_split_and_one_is_not() {
         assert_eq!(tests(&[]), 0);
         assert_eq!(tests(&["one", "one", "one"]), 0);
         assert_eq!(tests(&["one", "other"]), 1);

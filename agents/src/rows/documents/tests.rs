@@ -1,4 +1,4 @@
-//! Shares, batches and partners of documents, and rows of a world that documents share.
+//! Checks shares, batches and partners of documents, and the rows of a shared world.
 
 use diorama_output::row::Split;
 use diorama_seeds::doc::WorldDoc;
@@ -18,7 +18,7 @@ fn document(askable: u64) -> DocumentSize<'static> {
 }
 
 #[test]
-fn rows_are_shared_out_evenly_up_to_what_documents_have() {
+fn documents_get_equal_shares_of_rows_up_to_their_supply() {
     let check = |askable: &[u64], rows: u64, expect: &[u64]| {
         let documents: Vec<DocumentSize> = askable.iter().copied().map(document).collect();
         assert_eq!(shares(&documents, rows, &streams()), expect, "{rows} rows of {askable:?}");
@@ -26,7 +26,7 @@ fn rows_are_shared_out_evenly_up_to_what_documents_have() {
     check(&[5, 0, 50], 20, &[5, 0, 15]);
     check(&[1, 50], 100, &[2, 98]);
     check(&[1, 2, 100], 110, &[2, 4, 104]);
-    // There is more to make than is enough: all get more.
+    // Every document gets further rounds of rows.
     check(&[1, 10], 80, &[8, 72]);
     check(&[0, 0], 80, &[0, 0]);
     check(&[], 80, &[]);
@@ -47,11 +47,11 @@ fn batches_cover_the_shares_in_rounds() {
     };
     assert_eq!(rows(0), [(0, 40), (40, 40), (80, 40)]);
     assert_eq!(rows(2), [(0, 7)]);
-    assert!(found[..2].iter().any(|batch| batch.document == 2), "each has a batch before any has two");
+    assert!(found[..2].iter().any(|batch| batch.document == 2), "each document gets one before any gets two");
 }
 
 #[test]
-fn partners_are_small_and_of_the_same_split() {
+fn partners_are_small_and_share_split_and_license() {
     let mut documents: Vec<DocumentSize> = (0..12).map(|_| document(5)).collect();
     let names: Vec<String> = (0..13).map(|number| format!("document_{number}")).collect();
     for (document, name) in documents.iter_mut().zip(&names) {
@@ -72,7 +72,7 @@ fn partners_are_small_and_of_the_same_split() {
             assert_eq!(documents[*other].license, documents[at].license);
         }
     }
-    // Another document only comes in: the partners of the others follow from their names.
+    // A new document comes in: partners follow from names, so only its own change.
     documents.insert(0, DocumentSize { name: &names[12], ..document(5) });
     let more = partners(&documents, 2, &streams());
     for (before, after) in found.iter().zip(&more[1..]) {

@@ -1,4 +1,4 @@
-//! The author of the scenarios of one API: writes them, tries them, and keeps those that become rows.
+//! Writes the scenarios of one API, tries them, and keeps those that become rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use super::sketch::Sketch;
 use super::wording;
 use super::writer::{Writer, Written};
 
-/// The `who` of scenarios in which the user says a code that people seldom have in mind. Such scenarios come after all others.
+/// The `who` of scenarios in which the user says a code that people rarely remember. Such scenarios come
+/// last.
 pub(crate) const SAYS_CODE: &str = "somebody who has a code before them";
 /// The name of the reply to the goal's own call.
 pub(crate) const REPLY: &str = "found";
 
-/// The scenarios of one API.
+/// Returns the scenarios of one API.
 ///
 /// # Errors
-/// The reason why it has none.
+/// Returns the reason why it has none.
 pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, String> {
     let api = writer.world().api(id);
     let words = writer.guide().api(id);
@@ -35,7 +36,8 @@ pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, Stri
     let mut author = Author { writer, id, api, written: Vec::new(), reason, keys_at_hand: false };
     author.write();
     if author.written.is_empty() {
-        // Where names do not tell records apart, or a look-up shows all there is to ask for, people have the keys at hand.
+        // Users say keys if names do not distinguish records, or a look-up shows all fields that users ask
+        // for.
         author.keys_at_hand = true;
         author.write();
     }
@@ -46,9 +48,9 @@ pub(crate) struct Author<'a> {
     pub(crate) id: ApiId,
     pub(crate) api: &'a Api,
     pub(crate) written: Vec<Written>,
-    /// The reason why the last scenario was not kept.
+    /// The reason for dropping the last scenario.
     pub(crate) reason: String,
-    /// True where people say the keys of records.
+    /// True where users say the keys of records.
     pub(crate) keys_at_hand: bool,
 }
 
@@ -65,7 +67,8 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// Returns true if there are words for the fields that people ask for; those of a document have words or are not asked for.
+    /// Returns true if questions need phrases for fields: a document's fields have phrases or are not asked
+    /// for.
     pub(crate) fn has_asks(&self) -> bool {
         self.api.contract.is_some() || self.writer.guide().has_asks()
     }
@@ -80,7 +83,7 @@ impl<'a> Author<'a> {
             return false;
         }
         doc.who = if codes > 0 { SAYS_CODE } else { "somebody who uses the service" }.to_owned();
-        // Whoever is asked before a call consents to it.
+        // A user who is asked before a call consents to it.
         let asks = |step: &ScenarioStepDoc| !step.user.is_empty();
         if doc.goals.iter().flat_map(|goal| &goal.does).any(asks) && !doc.shows.contains(&Tag::Confirmation) {
             doc.shows.push(Tag::Confirmation);
@@ -96,7 +99,7 @@ impl<'a> Author<'a> {
         true
     }
 
-    /// Keeps a question with what follows it, where that becomes rows.
+    /// Keeps a question with its further goals, if they become rows.
     pub(crate) fn keep_goals(
         &mut self,
         shape: Shape,
@@ -129,7 +132,7 @@ impl<'a> Author<'a> {
         Some(sketch)
     }
 
-    /// The calls of a sketch as they work in the trial world.
+    /// Makes the calls of a sketch in the trial world.
     pub(crate) fn try_calls(&mut self, sketch: &Sketch<'a>) -> Option<Vec<Arc<LogEntry>>> {
         let calls = self.writer.calls(&sketch.make_trial(), self.api.domain);
         calls.map_err(|reason| self.reason = format!("no call of it worked: {reason}")).ok()

@@ -1,4 +1,4 @@
-//! Changes of records: asked for at once, detail by detail, after a question, or refused.
+//! Writes scenarios that change records: requested at once, detail by detail, after a question, or refused.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,13 +22,13 @@ use super::writer::{Writer, choices};
 use crate::scenarios::speech::fill;
 use crate::worlds::world::refers_to;
 
-/// Ways to use something new that are tried, at most.
+/// The greatest number of uses of a new record that are tried.
 const MAX_USES: usize = 3;
-/// Details that the assistant asks for at once, at most.
+/// The greatest number of details that the assistant asks for at once.
 const MAX_ASKED: usize = 3;
 
 impl<'a> Author<'a> {
-    /// Changes, asked for at once or detail by detail, and those that a rule refuses.
+    /// Writes changes that are requested at once or detail by detail, and those that a rule refuses.
     pub(crate) fn change(&mut self) {
         let mut asked_back = false;
         for (turn, chosen) in choices(self.api, self.writer.guide(), self.id).into_iter().enumerate() {
@@ -83,7 +83,8 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// Returns true if a request over a document makes or changes something without a word on it: `create a new ride`.
+    /// Returns true if a document's request creates or changes something without any value: `create a new
+    /// ride`.
     fn makes_anything(&self, sketch: &Sketch<'a>) -> bool {
         let is_written = matches!(
             self.api.behaviour.kind,
@@ -92,7 +93,7 @@ impl<'a> Author<'a> {
         is_written && self.api.contract.is_some() && sketch.said.is_empty()
     }
 
-    /// The only member of the body that a request gives, with its words.
+    /// Returns the only member of the body that a request gives, with its words.
     fn only_member<'s>(&self, sketch: &'s Sketch<'a>) -> Option<(ParameterId, &'s [String])> {
         let mut body = sketch.said.iter().filter(|(id, _)| {
             refers_to(&self.api.parameters[id.index()].schema.kind).is_none()
@@ -102,14 +103,14 @@ impl<'a> Author<'a> {
         Some((*id, words))
     }
 
-    /// The words of an argument, in quotation marks where it is a sentence.
+    /// Returns the words of an argument, in quotation marks if it is a sentence.
     fn quote(&self, id: ParameterId, words: &[String]) -> Option<String> {
         let words = words.first()?;
         let is_text = matches!(self.api.parameters[id.index()].schema.kind, Type::String);
         Some(if is_text { quoted(words) } else { words.clone() })
     }
 
-    /// The request for the change of one member, by somebody who corrects it.
+    /// Returns the wordings of a user who corrects one member.
     fn correction(&self, sketch: &Sketch<'a>) -> Option<Vec<String>> {
         let (BehaviourKind::Patch { resource, .. } | BehaviourKind::Replace { resource, .. }) =
             self.api.behaviour.kind
@@ -119,7 +120,7 @@ impl<'a> Author<'a> {
         sketch.named(resource)?;
         let (id, words) = self.only_member(sketch)?;
         let parameter = &self.api.parameters[id.index()];
-        // A moment brings a preposition of its own.
+        // A timestamp brings a preposition of its own.
         if matches!(parameter.schema.kind, Type::Date | Type::DateTime | Type::Time) {
             return None;
         }
@@ -128,7 +129,8 @@ impl<'a> Author<'a> {
         Some(both_hands(frames, &[("it", &it), ("label", &parameter.label), ("value", &value)]))
     }
 
-    /// The frames of a request: what is removed, and was nobody's, is no longer needed.
+    /// Returns the frames of a request: a removal says that the record is no longer needed, unless it is a
+    /// person.
     fn frames(&self, sketch: &Sketch<'a>) -> &'static Hands {
         let is_thing = |resource: ResourceId| !sketch.is_person(resource);
         match &self.api.behaviour.kind {
@@ -137,7 +139,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// Something new, and what is then done with it.
+    /// Creates a record and then uses it.
     fn use_new(&mut self, sketch: &Sketch<'a>, last: &LogEntry, goal: &ScenarioGoalDoc) -> Option<()> {
         let BehaviourKind::Create { resource, .. } = self.api.behaviour.kind else { return None };
         let key = sketch.place_in(REPLY, &find_key(last, resource, self.writer)?)?;
@@ -149,7 +151,7 @@ impl<'a> Author<'a> {
         Some(())
     }
 
-    /// A question for what a record has, and the change of just that.
+    /// Asks for a field of a record, and then changes that field.
     fn look_first(
         &mut self,
         sketch: &Sketch<'a>,
@@ -163,7 +165,7 @@ impl<'a> Author<'a> {
         };
         let (id, words) = self.only_member(sketch)?;
         let (_, field) = self.api.parameters[id.index()].field.filter(|(of, _)| *of == resource)?;
-        // What it is called, the question would say.
+        // The question would already contain the display name.
         if self.writer.world().resource(resource).display == Some(field) {
             return None;
         }
@@ -194,9 +196,9 @@ impl<'a> Author<'a> {
         Some(())
     }
 
-    /// The request without what it needs: the assistant asks for it.
+    /// Leaves out details of the request, for which the assistant asks.
     fn ask_back(&mut self, sketch: &Sketch<'a>, goal: &ScenarioGoalDoc) -> bool {
-        // A request over a document says what it is about, and leaves out its values.
+        // A document's request names its record, and leaves out the values.
         let without = match self.api.contract.is_some() {
             true => sketch.without_values(self.id),
             false => {
@@ -232,10 +234,10 @@ impl<'a> Author<'a> {
         self.keep(Shape::AskBack, doc)
     }
 
-    /// What a request leaves out, as the user tells it when asked.
+    /// Returns the details that a request leaves out, as the user tells them when asked.
     fn details(&self, sketch: &Sketch<'a>, left: &[ParameterId]) -> Vec<Detail> {
         let world = self.writer.world();
-        // Both parts of a key are told as one.
+        // Users tell both parts of a key as one.
         let said = sketch.said.iter().filter(|(id, _)| left.contains(id));
         let said = said.filter(|(id, _)| !sketch.is_first_part(self.api, *id));
         let detail = |(id, words): &(ParameterId, Vec<String>)| {
@@ -259,7 +261,7 @@ impl<'a> Author<'a> {
         said.map(detail).collect()
     }
 
-    /// A change that one of the API's checks refuses.
+    /// Writes a change that one of the API's checks refuses.
     fn refused(&mut self, sketch: &Sketch<'a>, clauses: &[String], requests: &[String], turn: usize) {
         let statuses: BTreeSet<u16> = self.api.behaviour.require.iter().map(|check| check.status).collect();
         for class in statuses.into_iter().filter_map(RefusalClass::of_status) {
@@ -286,7 +288,7 @@ impl<'a> Author<'a> {
     }
 }
 
-/// Something that a request leaves out.
+/// A detail that a request leaves out.
 struct Detail {
     label: String,
     kind: DetailKind,
@@ -295,7 +297,7 @@ struct Detail {
 }
 
 impl Detail {
-    /// Its part in a question for several details.
+    /// Returns its part in a question for several details.
     fn part(&self, all: &[Self]) -> String {
         let words = &SPOKEN.ask_also;
         let is_alone = all.iter().filter(|other| other.kind == self.kind).count() == 1;
@@ -309,21 +311,21 @@ impl Detail {
     }
 }
 
-/// How something is asked for that a request leaves out.
+/// The kind of question for a detail.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DetailKind {
-    /// Which record is meant.
+    /// The identity of a record.
     Which,
-    /// What something is to be called.
+    /// The name of a new record.
     Called,
-    /// What something is to say.
+    /// The content of a text.
     Says,
     /// Any other value.
     Value,
 }
 
 impl DetailKind {
-    /// The assistant's questions, and the user's answers.
+    /// Returns the assistant's questions, and the user's answers.
     fn words(self) -> (&'static [String], &'static [String]) {
         let (ask, tell) = (&SPOKEN.ask, &SPOKEN.tell);
         match self {
@@ -335,7 +337,7 @@ impl DetailKind {
     }
 }
 
-/// Several details in one answer: in sentences, and as a list.
+/// Returns several details as one answer: in sentences, and as a list.
 fn tell_several(details: &[Detail]) -> Vec<String> {
     let join = |one: fn(&Detail) -> String, joint: &str| -> String {
         details.iter().map(one).collect::<Vec<_>>().join(joint)
@@ -356,7 +358,7 @@ fn tell_several(details: &[Detail]) -> Vec<String> {
     ]
 }
 
-/// Finds where a reply shows the key of the record that was made.
+/// Finds the path at which a reply shows the key of the new record.
 fn find_key(entry: &LogEntry, resource: ResourceId, writer: &Writer<'_>) -> Option<String> {
     let key = writer.world().resource(resource).key;
     entry.reply.body.leaves().find_map(|(path, _, origin)| {
@@ -366,7 +368,7 @@ fn find_key(entry: &LogEntry, resource: ResourceId, writer: &Writer<'_>) -> Opti
     })
 }
 
-/// Returns true if something is ended that is over: nobody cancels what has failed.
+/// Returns true if a call ends something that is over: a user does not cancel a failed job.
 fn ends_what_is_over(entry: &LogEntry) -> bool {
     entry.changes.iter().any(|change| {
         let Some((before, after)) = change.before.as_ref().zip(change.after.as_ref()) else { return false };

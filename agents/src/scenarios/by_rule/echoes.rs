@@ -8,13 +8,14 @@ use serde_json::{Map, Value as Json};
 /// Names that each object may have: on an item they are its own.
 const OWN_NAMES: [&str; 12] =
     ["id", "key", "uuid", "guid", "sid", "code", "number", "token", "slug", "name", "title", "type"];
-/// Objects inside each other that are looked into.
+/// Levels of objects that are compared.
 const MAX_DEPTH: u32 = 2;
 /// Characters of a day: `2026-03-02`.
 const DAY_CHARS: usize = 10;
 
-/// Returns true if a reply shows another value than its call was sent, under the same name. Of items of lists, only their own members
-/// count; of what a call makes, its key is its own: `POST /jobs/{id}/lines` shows the id of the line.
+/// Returns true if a reply shows another value than its call sent, under the same name. Items of lists
+/// compare other members.
+/// A new record has its own key: `POST /jobs/{id}/lines` shows the id of the line.
 pub(crate) fn echoes_other_value(
     arguments: &Map<String, Json>,
     reply: &Json,
@@ -49,7 +50,7 @@ fn differs(sent: &[(String, &Json)], shown: &Json, depth: u32, is_item: bool) ->
             }
             _ if is_scalar(value) => {
                 let name = plain(name);
-                // The id of what stands deeper is another's.
+                // A nested object has an id of its own.
                 let is_own = (is_item || depth > 0) && OWN_NAMES.contains(&name.as_str());
                 !is_own && sent.iter().any(|(own, sent)| *own == name && !is_same(sent, value))
             }
@@ -64,10 +65,11 @@ fn is_scalar(value: &Json) -> bool {
     matches!(value, Json::String(_) | Json::Number(_) | Json::Bool(_))
 }
 
-/// Returns true if two values say the same, whatever their type: `4` and `"4"`, `open` and `OPEN`, a day and a time on it.
+/// Returns true if two values are equal in any type: `4` and `"4"`, `open` and `OPEN`, a day and a time on
+/// it.
 fn is_same(sent: &Json, shown: &Json) -> bool {
     let number = |value: &Json| value.as_f64().or_else(|| value.as_str()?.parse().ok());
-    // Two texts of digits are keys, which a float would round.
+    // Two strings of digits are keys, which a float would round.
     if (sent.is_number() || shown.is_number())
         && let (Some(sent), Some(shown)) = (number(sent), number(shown))
     {
@@ -78,7 +80,8 @@ fn is_same(sent: &Json, shown: &Json) -> bool {
     sent == shown || begins_time(&sent, &shown) || begins_time(&shown, &sent)
 }
 
-/// Returns true if a text is the beginning of a time, from its day on: `2026-03-02` of `2026-03-02T08:00:00Z`.
+/// Returns true if a string is the beginning of a timestamp, at least its day: `2026-03-02` of
+/// `2026-03-02T08:00:00Z`.
 fn begins_time(part: &str, time: &str) -> bool {
     part.get(..DAY_CHARS).and_then(Date::parse).is_some() && time.starts_with(part)
 }
@@ -90,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_call_and_reply_carry_is_the_same() {
+    fn a_reply_must_repeat_the_values_of_the_call() {
         let check = |arguments: Json, reply: Json, expect: bool| {
             assert_eq!(echoes(arguments.as_object().unwrap(), &reply, None), expect, "{reply}");
         };
@@ -106,10 +109,10 @@ mod tests {
         check(json!({"order_id": 4}), json!({"order_id": "14"}), true);
         check(json!({"order_id": "ord-1"}), json!({"order_id": "ord-12"}), true);
         check(json!({"city": "New York"}), json!({"city": "York"}), true);
-        // A new record has the name that it was given; items of a list have names of their own.
+        // A new record keeps its given name; items of a list have names of their own.
         check(json!({"name": "Oslo"}), json!({"name": "Bergen"}), true);
         check(json!({"name": "Oslo"}), json!({"items": [{"name": "Bergen"}]}), false);
-        // Members of an object inside an item are about something else.
+        // Members of an object inside an item belong to something else.
         check(json!({"org_id": "a"}), json!({"users": [{"labels": [{"org_id": "b"}]}]}), false);
         check(json!({"id": "a"}), json!([{"id": "b"}]), false);
         check(json!({"id": "a"}), json!({"id": "b"}), true);

@@ -1,4 +1,4 @@
-//! The calls that find the key of a record which a request names: a look-up of its name, or a list below what it belongs to.
+//! Plans the calls that find the key of a named record: a look-up of its name, or a list below its owner.
 
 use diorama_proof::survey::Finder;
 use diorama_seeds::doc::PlaceDoc;
@@ -9,7 +9,8 @@ use super::writer::KeyForm;
 use crate::worlds::world::refers_to;
 
 impl Sketch<'_> {
-    /// Has the key of a record shown, and returns where the record is now: by a look-up of its name, through a list below what it belongs to, or else its key is said.
+    /// Finds a record by a look-up of its name, or through a list below its owner; else the user says its
+    /// key. Returns its position.
     pub(super) fn find(&mut self, at: usize, nesting: u32) -> Option<usize> {
         let Named { resource, found, .. } = self.records[at];
         let described = self.world().resource(resource);
@@ -19,7 +20,7 @@ impl Sketch<'_> {
         let is_key = described.display.is_none_or(|display| display == described.key);
         if !is_key && !self.keys_at_hand && nesting < MAX_NESTING {
             let mut finders = self.writer.survey().finders[resource.index()].clone();
-            // Reading a whole list for a name comes after asking for the name.
+            // A look-up by name comes before reading a whole list.
             finders.sort_by_key(|finder| finder.by.is_none());
             let ways = finders.iter().find_map(|finder| Some((*finder, self.ways(*finder, at)?)));
             if let Some((finder, with)) = ways {
@@ -35,9 +36,9 @@ impl Sketch<'_> {
                 return Some(self.add_look_up(finder, with, at));
             }
         }
-        // What has a key that nobody could say is meant as the latest of a list, or by nobody.
+        // A record with an unsayable key is the latest of a list, or has no request.
         let has_no_key = self.writer.key_form(resource) == KeyForm::Unsayable;
-        // Nobody says the words of an address for what has a name: `saffron-harbor` for the page "Opening hours".
+        // Users do not say the slug of a record with a name: `saffron-harbor` for the page "Opening hours".
         if has_no_key || self.is_of_document && !is_key && self.writer.has_slugs(resource) {
             return self.find_latest(at);
         }
@@ -60,7 +61,7 @@ impl Sketch<'_> {
         at
     }
 
-    /// The arguments of a look-up, where the request names all that it needs.
+    /// Returns the arguments of a look-up, if the request names all of them.
     pub(crate) fn ways(&self, finder: Finder, at: usize) -> Option<Vec<(ParameterId, String)>> {
         let world = self.world();
         let api = world.api(finder.api);
@@ -88,7 +89,7 @@ impl Sketch<'_> {
         Some(with)
     }
 
-    /// The resource that a list below another record needs besides the name, and the field that refers to it.
+    /// Returns the owner that a nested list needs besides the name, with the referring field.
     fn owner(&self, finder: Finder, at: usize) -> Option<(ResourceId, String)> {
         let world = self.world();
         let api = world.api(finder.api);
@@ -101,7 +102,7 @@ impl Sketch<'_> {
         Some((of, field.name.to_string()))
     }
 
-    /// Adds the place of what a record belongs to, before it.
+    /// Adds the binding of a record's owner, before the record's.
     fn above(&mut self, at: usize, of: ResourceId, field: &str) -> usize {
         let owner = self.world().resource(of);
         let place = self.fresh(&owner.name);

@@ -1,4 +1,5 @@
-//! Goals that follow a question: another question about the same thing, a change of it, and the consent that a change may need.
+//! Writes goals that follow a question: another question about the record, a change of it, and the consent
+//! for the change.
 
 use diorama_seeds::doc::{PlaceDoc, ScenarioGoalDoc, ScenarioStepDoc, ScenarioWhenDoc};
 use diorama_seeds::english::{lowered, split_identifier};
@@ -14,7 +15,7 @@ use crate::scenarios::speech::fill;
 use crate::worlds::world::refers_to;
 
 impl<'a> Sketch<'a> {
-    /// A question for a field, without its mark: of what is named, else of what was just spoken of.
+    /// Returns a question for a field, without its mark: about the named record, else with a pronoun.
     pub(crate) fn bare_question(
         &self,
         resource: ResourceId,
@@ -34,15 +35,16 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Returns true if the records of a resource are people. What a document calls by the name of a person need not be one: a
-    /// signature, an address.
+    /// Returns true if the records of a resource are people. A personal name is not enough: signatures and
+    /// addresses have one, too.
     pub(crate) fn is_person(&self, resource: ResourceId) -> bool {
         let described = self.world().resource(resource);
         let is_noun = || !self.is_of_document || provider_of_name(&described.label) == "person_name";
         described.display.is_some_and(|field| self.writer.is_person(resource, field)) && is_noun()
     }
 
-    /// A further goal: a field of what was just spoken of, or of what is named, whose value a reply has shown at a place.
+    /// Returns a further goal: a field of the same or another named record, whose value a reply shows at a
+    /// path.
     pub(crate) fn further(
         &self,
         (resource, field): (ResourceId, FieldId),
@@ -66,7 +68,7 @@ impl<'a> Sketch<'a> {
         })
     }
 
-    /// As [`Sketch::further`], of a record at a place that has a value of the field.
+    /// Does the same as [`Sketch::further`], and restricts the binding to records with a value of the field.
     pub(crate) fn add_further(
         &mut self,
         (resource, field): (ResourceId, FieldId),
@@ -79,7 +81,8 @@ impl<'a> Sketch<'a> {
         self.further((resource, field), it, &member(place, &name))
     }
 
-    /// The assistant asks for consent before what cannot be undone, and before a payment. Nothing for other changes.
+    /// Returns the assistant's question for consent before a final change or a payment; none for other
+    /// changes.
     pub(crate) fn consent(&self, id: ApiId) -> Option<ScenarioStepDoc> {
         let api = self.world().api(id);
         let clause = self.clauses(id).into_iter().next()?;
@@ -96,7 +99,8 @@ impl<'a> Sketch<'a> {
         Some(ScenarioStepDoc { say, user: SPOKEN.agree.clone(), ..ScenarioStepDoc::default() })
     }
 
-    /// Has the last words call records that are changed or gone by then what they were called. None where that cannot be written.
+    /// Makes the last message use the old names of changed or removed records. Returns none if that is
+    /// impossible.
     pub(crate) fn keep_names(&mut self, id: ApiId, end: &mut [String]) -> Option<()> {
         let api = self.world().api(id);
         let gone = match &api.behaviour.kind {
@@ -129,7 +133,7 @@ impl<'a> Sketch<'a> {
     }
 }
 
-/// The resource whose records an API removes.
+/// Returns the resource whose records an API removes.
 fn removed(api: &Api) -> Option<ResourceId> {
     match &api.behaviour.kind {
         BehaviourKind::Delete { resource, .. } => Some(*resource),
@@ -148,20 +152,21 @@ fn is_payment(api: &Api) -> bool {
         && split_identifier(&api.name).iter().any(|word| SPOKEN.payments.contains(word))
 }
 
-/// A question with a pronoun, without its mark: `What is the type of {it}?` is `what is its type`. None where a person
-/// would need another pronoun.
+/// Puts a pronoun into a question, without its mark: `What is the type of {it}?` becomes `what is its type`.
+/// Returns none if a person would need another pronoun.
 fn with_pronoun(ask: &str, is_person: bool) -> Option<String> {
     let ask = ask.trim_end_matches('?');
     let split = ask.strip_suffix(" of {it}").and_then(|ask| ask.split_once(" the "));
-    // `What is the colour of the cover of {it}?` is not `what is its colour of the cover`.
+    // `What is the colour of the cover of {it}?` does not become `what is its colour of the cover`.
     if let Some((verb, noun)) = split.filter(|(_, noun)| !noun.contains(" of ")) {
         return Some(format!("{} {} {noun}", lowered(verb), if is_person { "their" } else { "its" }));
     }
     (!is_person).then(|| lowered(&ask.replace("{it}", "it")))
 }
 
-/// A clause with `it` for the record of a place, where it says nothing else: `delete {the_item|called("item")} of {the_vault}` is
-/// `delete it`, and `change the name of {the_item} to {name}` is `change its name to {name}`.
+/// Puts `it` into a clause for a binding's record: `delete {the_item|called("item")} of {the_vault}` becomes
+/// `delete it`.
+/// `change the name of {the_item} to {name}` becomes `change its name to {name}`.
 fn with_it(clause: &str, place: &str, is_person: bool) -> Option<String> {
     let begin = format!("{{{place}");
     let is_whole = |(at, _): &(usize, &str)| clause[at + begin.len()..].starts_with(['}', '|', '.']);
@@ -180,8 +185,8 @@ fn with_it(clause: &str, place: &str, is_person: bool) -> Option<String> {
 }
 
 impl<'a> Sketch<'a> {
-    /// Changes of the record that a question was about, made as they are asked for, each with what it adds to the sketch. `fact` is
-    /// what was asked for; removals are among them if `removes`.
+    /// Returns changes of the record that a question was about, each with its additions to the sketch.
+    /// `fact` is the requested fact; removals are included if `removes` is true.
     pub(crate) fn changes_after(
         &self,
         domain: DomainId,
@@ -195,8 +200,8 @@ impl<'a> Sketch<'a> {
             .filter_map(move |id| self.change_after(id, resource, fact))
     }
 
-    /// Goals that use a record that was just made: another one is made below it, or put into it. `key` is the place of its key in
-    /// the reply.
+    /// Returns goals that use a new record: another is created below it, or added to it. `key` is the path of
+    /// its key in the reply.
     pub(crate) fn uses_of_new(
         &self,
         domain: DomainId,
@@ -220,7 +225,7 @@ impl<'a> Sketch<'a> {
         })
     }
 
-    /// Returns true if an API of a domain is asked for, and takes a record of a resource.
+    /// Returns true if users ask for an API of a domain, and it takes a record of a resource.
     fn takes(&self, id: ApiId, domain: DomainId, resource: ResourceId) -> bool {
         let api = self.world().api(id);
         let of = |kind: &Type| refers_to(kind) == Some(resource);
@@ -229,7 +234,8 @@ impl<'a> Sketch<'a> {
             && api.parameters.iter().any(|parameter| parameter.required && of(&parameter.schema.kind))
     }
 
-    /// Returns true if an API makes records of another resource, or acts on them: nobody changes what was just made.
+    /// Returns true if an API creates or changes records of another resource: users do not change a record
+    /// that they just made.
     fn makes_other(&self, id: ApiId, resource: ResourceId) -> bool {
         match &self.world().api(id).behaviour.kind {
             BehaviourKind::Create { resource: made, .. } => *made != resource,
@@ -241,7 +247,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// A change of the record that a question was about, by one API.
+    /// Returns a change, by one API, of the record that a question was about.
     fn change_after(
         &self,
         id: ApiId,
@@ -263,7 +269,7 @@ impl<'a> Sketch<'a> {
         }
         let mut end = second.done(id, "changed", None);
         second.keep_names(id, &mut end)?;
-        // The record that was just spoken of is `it`.
+        // The record of the question becomes `it`.
         let is_person = self.is_person(resource);
         let clause =
             named.and_then(|place| with_it(clause, &place, is_person)).unwrap_or_else(|| clause.clone());
@@ -283,7 +289,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_spoken_of_is_it() {
+    fn the_last_named_record_becomes_it() {
         let check = |clause: &str, expect: Option<&str>| {
             assert_eq!(with_it(clause, "the_item", false).as_deref(), expect, "{clause}");
         };
@@ -300,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_further_question_has_a_pronoun() {
+    fn a_later_question_uses_a_pronoun_for_the_record() {
         let check = |ask: &str, person: bool, expect: Option<&str>| {
             assert_eq!(with_pronoun(ask, person).as_deref(), expect, "{ask}");
         };

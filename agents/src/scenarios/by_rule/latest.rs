@@ -1,4 +1,4 @@
-//! Records without a name that people could say: the latest of a list whose items show when each was made.
+//! Finds records without a sayable name: the latest of a list whose items show their creation times.
 
 use diorama_engine::Origin;
 use diorama_proof::survey::Finder;
@@ -11,7 +11,8 @@ use super::spoken::SPOKEN;
 use crate::worlds::world::refers_to;
 
 impl Sketch<'_> {
-    /// Has the request mean the latest record of a list, and the list read. Nothing where no list tells which is the latest.
+    /// Makes the request mean the latest record of a list, and reads the list. Returns none if no list shows
+    /// creation times.
     pub(crate) fn find_latest(&mut self, at: usize) -> Option<usize> {
         let resource = self.records[at].resource;
         let field = self.made_field(resource)?;
@@ -33,7 +34,7 @@ impl Sketch<'_> {
         Some(self.add_look_up(finder, with, at))
     }
 
-    /// The field that says when a record was made.
+    /// Returns the field with the creation time of a record.
     pub(crate) fn made_field(&self, resource: ResourceId) -> Option<FieldId> {
         let described = self.world().resource(resource);
         (0..described.fields.len()).map(|index| FieldId(index as u16)).find(|id| {
@@ -44,7 +45,8 @@ impl Sketch<'_> {
         })
     }
 
-    /// Restricts a place to the record with the greatest or least value of a field, among those of the same records above.
+    /// Restricts a binding to the record with the greatest or least value of a field, among those of the same
+    /// owners.
     pub(crate) fn only_extreme(
         &mut self,
         place: &str,
@@ -71,7 +73,7 @@ impl Sketch<'_> {
         self.only_where(place, beaten);
     }
 
-    /// Returns true if a list shows a field of all records that it has, and has no more pages.
+    /// Returns true if a list shows a field of all its records, and has no more pages.
     fn shows_all(
         &self,
         finder: Finder,

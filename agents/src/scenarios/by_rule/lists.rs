@@ -1,4 +1,4 @@
-//! Questions about lists: which, how many, the first in some order.
+//! Writes questions about lists: which records, how many, and the first in some order.
 
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin};
@@ -15,11 +15,11 @@ use super::spoken::{SPOKEN, both_hands};
 use super::wording;
 use super::writer::choices;
 
-/// More names than these are no answer.
+/// The greatest number of names in an answer.
 const MAX_NAMED: usize = 12;
-/// Fewer things than these are neither counted nor compared: the answer would be a guess.
+/// The fewest items that are counted or compared: with fewer the answer could be a guess.
 const MIN_COMPARED: usize = 3;
-/// Fields of the things of a list that are asked for, at most.
+/// The greatest number of fields of an item that are asked for.
 const MAX_FIELDS: usize = 2;
 
 /// A list that was read in the trial world.
@@ -27,7 +27,7 @@ pub(crate) struct Listed<'l, 'a> {
     pub(crate) sketch: &'l Sketch<'a>,
     pub(crate) resource: ResourceId,
     pub(crate) last: &'l LogEntry,
-    /// The path of its array in the reply, and the same as scenarios write it.
+    /// The path of its array in the reply; `items` is the same path as scenarios write it.
     pub(crate) array: String,
     pub(crate) items: String,
     /// The condition that it has no more pages.
@@ -35,13 +35,13 @@ pub(crate) struct Listed<'l, 'a> {
 }
 
 impl<'a> Author<'a> {
-    /// Questions about a list.
+    /// Writes questions about a list.
     pub(crate) fn list(&mut self) {
         let BehaviourKind::List(query) = &self.api.behaviour.kind else { return };
         let (resource, api) = (query.resource, self.api);
         let described = self.writer.world().resource(resource);
         for (turn, chosen) in choices(api, self.writer.guide(), self.id).into_iter().enumerate() {
-            // Nobody asks for the name of what he names.
+            // A user who names a record does not ask for its name.
             let names = |id: &ParameterId| {
                 let field = api.parameters[id.index()].field;
                 let searched = query.filters.iter().any(|filter| {
@@ -55,7 +55,7 @@ impl<'a> Author<'a> {
                 continue;
             }
             let Some(sketch) = self.sketch(&chosen) else { continue };
-            // Nobody tells the comments of a comment from the comments.
+            // A label must distinguish an item from its parent: comments of a comment are dropped.
             if sketch.named(resource).is_some() {
                 self.reason = "it lists things of what goes by the same noun".to_owned();
                 continue;
@@ -76,7 +76,7 @@ impl<'a> Author<'a> {
             };
             let Some(items) = sketch.place_in(REPLY, &array) else { continue };
             let size = query.page.as_ref().map(|page| page.size as usize);
-            // A page that is full may have others behind it.
+            // A full page may have others after it.
             let total = self.total(last, &sketch);
             let whole = match (&total, size) {
                 (Some(total), _) => format!("{total} == {items}|length"),
@@ -99,7 +99,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// A question for the names of all things of a list, and one about one of them.
+    /// Writes a question for the names of all items, and one about an item.
     fn names(
         &mut self,
         listed: &Listed<'_, 'a>,
@@ -127,7 +127,7 @@ impl<'a> Author<'a> {
             ..ScenarioGoalDoc::default()
         };
         let mut second = (*sketch).clone();
-        // What the filters took their values from is one of them.
+        // The record that provided the filter values is one of the items.
         let (place, it) = match &second.example {
             Some((of, place)) if of == resource => {
                 let label = &self.writer.world().resource(*resource).label;
@@ -140,7 +140,8 @@ impl<'a> Author<'a> {
         };
         let told = self.told_in_items(listed);
         let Some(field) = told.get(turn % told.len().max(1)) else {
-            // A list that is scoped or filtered is worth a look by itself, as is all that a world without questions has.
+            // A scoped or filtered list is worth a question by itself, as is any list in a world without
+            // questions.
             if !sketch.said.is_empty() || !self.has_asks() {
                 self.keep_goals(Shape::List, sketch, vec![goal]);
             } else {
@@ -152,7 +153,7 @@ impl<'a> Author<'a> {
         self.keep_goals(Shape::List, &second, std::iter::once(goal).chain(further).collect());
     }
 
-    /// The fields of a list's things that its items show, and that people ask for.
+    /// Returns the fields that a list's items show, and that users ask for.
     pub(crate) fn told_in_items(&self, listed: &Listed<'_, 'a>) -> Vec<FieldId> {
         let described = self.writer.world().resource(listed.resource);
         let guide = self.writer.guide();
@@ -169,14 +170,14 @@ impl<'a> Author<'a> {
         told
     }
 
-    /// Questions about one thing of a list, which it shows by its name.
+    /// Writes questions about one item of a list, by its name.
     fn add_questions_of_one(&mut self, listed: &Listed<'_, 'a>) {
         let Listed { sketch, resource, last, .. } = listed;
         if self.find_display(last, *resource).is_none() {
             return;
         }
         let told = self.told_in_items(listed);
-        // Where there are others, nobody begins with when something was made.
+        // Users do not begin with the creation time if there are other fields.
         let firsts = told.iter().filter(|field| !self.is_bookkeeping(*resource, **field)).count();
         for (at, field) in told.iter().enumerate().take(firsts.clamp(1, MAX_FIELDS)) {
             let mut sketch = (*sketch).clone();
@@ -189,7 +190,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// A question for a field of a thing of a list, and one for a further field of it.
+    /// Returns a question for a field of an item, and one for a further field of it.
     pub(crate) fn about_one(
         &self,
         sketch: &mut Sketch<'a>,
@@ -212,7 +213,7 @@ impl<'a> Author<'a> {
         std::iter::once(goal).chain(further).collect()
     }
 
-    /// The first of a list in an order that the caller may choose.
+    /// Asks for the first of a list in an order that the caller may choose.
     fn best(
         &mut self,
         sketch: &Sketch<'a>,
@@ -273,7 +274,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// Where a list tells how many there are.
+    /// Returns the path at which a list shows its total.
     fn total(&self, last: &LogEntry, sketch: &Sketch<'a>) -> Option<String> {
         let name = &*self.api.reply.total;
         let mut leaves = last.reply.body.leaves();
@@ -283,7 +284,7 @@ impl<'a> Author<'a> {
         sketch.place_in(REPLY, &path)
     }
 
-    /// The array of a reply, and the member of its items that people call them by.
+    /// Returns the array of a reply, and the member with the display name of its items.
     pub(crate) fn find_display(&self, last: &LogEntry, resource: ResourceId) -> Option<(String, String)> {
         let display = self.writer.name_field(resource)?;
         let (path, ..) = last.reply.body.leaves().find(|(path, _, origin)| {
@@ -299,7 +300,7 @@ impl<'a> Author<'a> {
     }
 }
 
-/// The array of a reply whose items show records of a resource.
+/// Returns the array of a reply whose items show records of a resource.
 fn array_of(last: &LogEntry, resource: ResourceId) -> Option<String> {
     let (path, ..) = last.reply.body.leaves().find(|(path, _, origin)| {
         matches!(origin, Origin::Field { resource: of, .. } if *of == resource) && path.contains('[')
@@ -307,22 +308,22 @@ fn array_of(last: &LogEntry, resource: ResourceId) -> Option<String> {
     Some(path.split_once('[')?.0.to_owned())
 }
 
-/// Returns true if the things are some that both know: "my playlists", "the tracks of the album".
+/// Returns true if the user and the assistant both know the items: "my playlists", "the tracks of the album".
 fn is_known(noun: &str) -> bool {
     noun.starts_with("my ") || noun.starts_with("the ")
 }
 
-/// Things as both know them: `the tracks`, `my playlists`.
+/// Returns a noun with an article: `the tracks`, `my playlists`.
 pub(crate) fn with_article(noun: &str) -> String {
     if is_known(noun) { noun.to_owned() } else { format!("the {noun}") }
 }
 
-/// The one after a position, and after the last the first. Nothing where there is no other.
+/// Returns the element after a position, cyclically; none if there is only one.
 pub(crate) fn next_of<T>(all: &[T], at: usize) -> Option<&T> {
     all.get((at + 1) % all.len().max(1)).filter(|_| all.len() > 1)
 }
 
-/// Questions for the names of a list.
+/// Returns questions for the names of a list.
 fn which(nouns: &[String], turn: usize) -> Vec<String> {
     let all = (0..6).map(|number| {
         let noun = &nouns[(turn + number) % nouns.len()];
@@ -342,7 +343,7 @@ fn which(nouns: &[String], turn: usize) -> Vec<String> {
     all.collect()
 }
 
-/// The member of an array's items that shows a field.
+/// Returns the member of an array's items that shows a field.
 pub(crate) fn member_of(body: &Body, array: &str, resource: ResourceId, field: FieldId) -> Option<String> {
     let prefix = format!("{array}[0]");
     body.leaves().find_map(|(path, _, origin)| {

@@ -1,4 +1,4 @@
-//! Objects as arguments: an address, a line of an order. Their members are said one by one.
+//! Fills object arguments: an address, a line of an order. The user says their members one by one.
 
 use diorama_seeds::doc::PlaceDoc;
 use diorama_seeds::english::spaced;
@@ -12,18 +12,18 @@ use super::sketch::{Sketch, member};
 use super::spoken::SPOKEN;
 use super::values::{Given, words_of};
 
-/// Members that are said of an object that requires none.
+/// The number of members that the user says of an object that requires none.
 const MAX_OPTIONAL: usize = 2;
-/// Members that are said of an object, at most.
+/// The greatest number of members that the user says of an object.
 const MAX_MEMBERS: usize = 5;
-/// Objects inside objects.
+/// Levels of nested objects.
 const MAX_DEPTH: u32 = 2;
-/// Numbers that are asked for where nothing limits them.
+/// Numbers without limits are drawn from this one on, within `NUMBER_SPAN`.
 const MIN_NUMBER: i64 = 2;
 const NUMBER_SPAN: i64 = 10;
 
 impl Sketch<'_> {
-    /// An object with the members that it requires: of a new record where the parameter is about an object of its own.
+    /// Returns an object with its required members: of a new record, if the parameter's field is an object.
     pub(crate) fn object(
         &mut self,
         field: Option<(ResourceId, FieldId)>,
@@ -48,7 +48,8 @@ impl Sketch<'_> {
         Some((expression, vec![said]))
     }
 
-    /// The members of an object as an expression, and in words. `held` gives the place of a member's value where one is known.
+    /// Returns the members of an object as an expression, and in words. `held` returns the path of a known
+    /// member.
     fn members(
         &mut self,
         fields: &[ObjectField],
@@ -89,7 +90,7 @@ impl Sketch<'_> {
         (!given.is_empty()).then(|| (format!("{{{}}}", given.join(", ")), said.join(", ")))
     }
 
-    /// A value of a member, such as a record somewhere holds under that name.
+    /// Returns a value of a member, as some record holds under that name.
     fn leaf(&mut self, name: &str, schema: &Schema) -> Option<(String, String)> {
         let label = spaced(name);
         let is_number = matches!(schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
@@ -118,7 +119,7 @@ impl Sketch<'_> {
         Some((place, words))
     }
 
-    /// A field of a record that people ask for or call it by, of this name: `customer.city`.
+    /// Returns a field of this name that users ask for or call a record by: `customer.city`.
     pub(crate) fn field_like(&self, name: &str) -> Option<String> {
         let world = self.world();
         let guide = self.writer.guide();

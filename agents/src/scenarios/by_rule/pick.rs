@@ -1,4 +1,5 @@
-//! Questions that take looking through a list: which thing is the newest or has the most of something, and which are of a kind.
+//! Writes questions that need a whole list: the item that is newest or has the most of something, and the
+//! items of a kind.
 
 use std::collections::BTreeMap;
 
@@ -16,20 +17,20 @@ use super::wording::{sentence, tell_choice, tell_field};
 use crate::scenarios::speech::fill;
 use crate::worlds::world::refers_to;
 
-/// Questions for the first in some order, at most.
+/// The greatest number of questions for the first in some order.
 const MAX_ORDERS: usize = 2;
-/// Changes of a thing that take turns after questions about it, at most.
+/// The greatest number of changes that take turns after questions about an item.
 const MAX_CHANGES: usize = 4;
-/// Questions for the things of a kind, at most.
+/// The greatest number of questions for the items of a kind.
 const MAX_KINDS: usize = 1;
-/// Values of a field that are kinds, at most.
+/// The greatest number of values of a field that distinguishes kinds.
 const MAX_VALUES: usize = 12;
-/// Things of a kind that are told, at least and at most.
+/// The least and the greatest number of items of a kind in an answer.
 const MIN_OF_KIND: usize = 2;
 const MAX_OF_KIND: usize = 8;
 
 impl<'a> Author<'a> {
-    /// Questions about a whole list that `noun` names.
+    /// Writes questions about a whole list that `noun` names.
     pub(crate) fn pick(&mut self, listed: &Listed<'_, 'a>, noun: &str) {
         let noun = with_article(noun);
         let told = self.told_in_items(listed);
@@ -51,12 +52,12 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// What stands above the things of a list, as the request names it.
+    /// Returns the owners of a list's items, as the request names them.
     fn above(listed: &Listed<'_, 'a>) -> Vec<ResourceId> {
         listed.sketch.records.iter().map(|named| named.resource).collect()
     }
 
-    /// Which thing is the first in the order of a field, a further question about it, and a change of it.
+    /// Asks for the first item in the order of a field, then another question about it, and changes it.
     fn first_of(&mut self, listed: &Listed<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
         let Listed { sketch, resource, items, whole, .. } = listed;
         let described = self.writer.world().resource(*resource);
@@ -97,12 +98,12 @@ impl<'a> Author<'a> {
         let next = told.iter().find(|next| **next != field);
         let further = next.and_then(|next| second.add_further((*resource, *next), None, &place));
         let goals = std::iter::once(goal).chain(further).collect();
-        // What is old may go; nobody removes what was changed last.
+        // A user may remove the oldest item, and keeps the one that was changed last.
         let removes = !greatest && self.is_bookkeeping(*resource, field);
         self.keep_with_change(&second, (*resource, removes), goals, field.index());
     }
 
-    /// Keeps questions with a change of the record that they are about, or else alone. Changes take turns by a number.
+    /// Keeps questions with a change of their record, or else alone. Changes take turns by a number.
     fn keep_with_change(
         &mut self,
         sketch: &Sketch<'a>,
@@ -121,7 +122,8 @@ impl<'a> Author<'a> {
         self.keep_longest(Shape::List, sketch, goals);
     }
 
-    /// Which things are of a kind that no argument asks for, and what follows: a question about one of them, or how many there are in all.
+    /// Asks for the items of a kind that no argument filters by, then about one of them, or for the number of
+    /// all items.
     fn of_kind(&mut self, listed: &Listed<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
         let Listed { sketch, resource, items, whole, .. } = listed;
         let BehaviourKind::List(query) = &self.api.behaviour.kind else { return };
@@ -182,7 +184,7 @@ impl<'a> Author<'a> {
         let count = format!("{}.count(x, {})", described.name, test("x"));
         second.doc.given.push(format!("{count} <= {MAX_OF_KIND}"));
         let value = tell_choice(&kind, &doc.label);
-        // `Which are open?`, and `which have the status success?`
+        // A state reads `Which are open?`, and another value `which have the status success?`
         let user = if is_said_of_things { &SPOKEN.of_state } else { &SPOKEN.of_kind };
         let end = SPOKEN.of_kind_end.iter().map(|words| {
             let (all, count) = (format!("{{{them}|map('titled')|list}}"), format!("{{{them}|length}}"));
@@ -196,7 +198,7 @@ impl<'a> Author<'a> {
             facts: vec![member(&them, &described.field(display).name)],
             ..ScenarioGoalDoc::default()
         };
-        // What follows is about one of them, or else about all.
+        // The next question is about one of the items, or else about all.
         let mut one = second.clone();
         let at = one.record(*resource);
         one.records[at].found_by_list();
@@ -220,7 +222,7 @@ impl<'a> Author<'a> {
         self.keep_longest(Shape::List, &second, vec![goal, in_all]);
     }
 
-    /// Of things without names, questions about the latest.
+    /// Asks about the latest item, where items have no names.
     fn latest(&mut self, listed: &Listed<'_, 'a>, told: &[FieldId]) {
         let Listed { sketch, resource, .. } = listed;
         let Some(made) = sketch.made_field(*resource).filter(|made| told.contains(made)) else {

@@ -1,4 +1,4 @@
-//! Questions: about one record, about one that does not exist, and for figures that the world computes.
+//! Writes questions about one record, about a missing record, and for figures that the world computes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,26 +21,26 @@ use super::wording;
 use super::writer::choices;
 use crate::worlds::world::refers_to;
 
-/// Fields of a record that are asked for, each in a scenario of its own, at most.
+/// The greatest number of fields of a record that are asked for, each in a scenario of its own.
 const MAX_FIELDS: usize = 4;
 
-/// Changes that follow a question about a record, at most.
+/// The greatest number of changes that follow a question about a record.
 const MAX_CHANGES: usize = 3;
 
-/// A place in a reply where a field of the record that was asked for stands.
+/// A path in a reply that shows a field of the requested record.
 pub(crate) struct Shown {
     pub(crate) path: String,
     pub(crate) field: FieldId,
 }
 
 impl<'a> Author<'a> {
-    /// Questions about one record.
+    /// Writes questions about one record.
     pub(crate) fn read(&mut self, resource: ResourceId) {
         let Some(sketch) = self.sketch(&BTreeSet::new()) else { return };
         let Some(calls) = self.try_calls(&sketch) else { return };
         let Some((last, before)) = calls.split_last() else { return };
         let fields = self.askable(resource, last, before);
-        // Where the world has words for some, the others are left alone.
+        // If the world has phrases for some fields, the others are skipped.
         let guide = self.writer.guide();
         let with_words = |shown: &&Shown| !guide.asks(resource, shown.field).is_empty();
         let pool: Vec<&Shown> = match self.has_asks() {
@@ -79,7 +79,7 @@ impl<'a> Author<'a> {
         self.missing(resource);
     }
 
-    /// Returns true if a field only says when something was made or changed: people rather ask for others.
+    /// Returns true if a field only holds the time of creation or change: users prefer other fields.
     pub(crate) fn is_bookkeeping(&self, resource: ResourceId, field: FieldId) -> bool {
         let described = self.writer.world().resource(resource);
         let doc = described.field(field);
@@ -87,20 +87,20 @@ impl<'a> Author<'a> {
             && (SPOKEN.is_made(&doc.label, &described.label) || SPOKEN.is_changed(&doc.label))
     }
 
-    /// Returns true if a field says when a thing was made.
+    /// Returns true if a field holds the creation time of a record.
     pub(crate) fn tells_making(&self, resource: ResourceId, field: FieldId) -> bool {
         let described = self.writer.world().resource(resource);
         let doc = described.field(field);
         matches!(doc.schema.kind, Type::Date | Type::DateTime) && SPOKEN.is_made(&doc.label, &described.label)
     }
 
-    /// Returns true if somebody may remove a thing for what a field says of it: its state, or how old it is.
+    /// Returns true if a user may remove a record for the value of a field: its state, or its age.
     pub(crate) fn may_remove_for(&self, resource: ResourceId, field: FieldId) -> bool {
         let label = &self.writer.world().resource(resource).field(field).label;
         SPOKEN.is_state(label) || self.is_bookkeeping(resource, field)
     }
 
-    /// A change of the record once the answer is there.
+    /// Changes the record after the answer.
     fn branch(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
         let goal = self.question(sketch, resource, shown, it, false);
         let removes = self.may_remove_for(resource, shown.field);
@@ -111,7 +111,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// Words for the record in a question: its name and the records above it, or its owner.
+    /// Returns the words for the record in a question: its name and its owners, or only its owner.
     pub(crate) fn it(&self, sketch: &Sketch<'a>, resource: ResourceId) -> String {
         let world = self.writer.world();
         let own = sketch.records.iter().rposition(|named| named.resource == resource);
@@ -131,7 +131,7 @@ impl<'a> Author<'a> {
                 }
                 it
             }
-            // What belongs to nobody in particular is not the user's own.
+            // Without sign-in a record is not the user's own.
             None if sketch.records.is_empty() && world.domains[described.domain.index()].auth.is_none() => {
                 format!("the {}", described.label)
             }
@@ -144,7 +144,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// The fields of the record that was asked for, at plain places of the last reply, that no earlier reply shows.
+    /// Returns the fields of the requested record in the last reply that no earlier reply shows.
     fn askable(&self, resource: ResourceId, last: &LogEntry, before: &[Arc<LogEntry>]) -> Vec<Shown> {
         let described = self.writer.world().resource(resource);
         let own = last.reply.body.leaves().find_map(|(_, _, origin)| match origin {
@@ -181,7 +181,7 @@ impl<'a> Author<'a> {
         fields
     }
 
-    /// Returns true if a record is the one that the call names, where it names one by its key.
+    /// Returns true if a record is the one that the call names by a key.
     fn is_of_call(&self, entry: &LogEntry, resource: ResourceId, key: &Value) -> bool {
         let names =
             self.api.parameters.iter().filter(|parameter| {
@@ -211,7 +211,7 @@ impl<'a> Author<'a> {
         }
     }
 
-    /// The same question about another record, as somebody asks it who had named the wrong one.
+    /// Writes a question that is repeated about another record, because the user named the wrong one.
     fn correct(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
         let described = self.writer.world().resource(resource);
         let [named] = sketch.records.as_slice() else { return };
@@ -241,7 +241,7 @@ impl<'a> Author<'a> {
             "no sorry, {x}",
         ];
         again.user = leads.iter().map(|lead| lead.replace("{x}", &other)).collect();
-        // A list that was read shows the other one too.
+        // A list that was read shows the other record, too.
         if again.does.len() > 1 && again.does[0].with.is_empty() {
             again.does.remove(0);
         }
@@ -251,7 +251,7 @@ impl<'a> Author<'a> {
         self.keep(Shape::Correction, doc);
     }
 
-    /// A question about something that does not exist.
+    /// Writes a question about a record that does not exist.
     fn missing(&mut self, resource: ResourceId) {
         let described = self.writer.world().resource(resource);
         let BehaviourKind::Lookup { by, .. } = &self.api.behaviour.kind else { return };
@@ -297,7 +297,7 @@ impl<'a> Author<'a> {
         self.keep(Shape::Missing, doc);
     }
 
-    /// Questions for figures that the world computes.
+    /// Writes questions for figures that the world computes.
     pub(crate) fn compute(&mut self) {
         for (turn, chosen) in choices(self.api, self.writer.guide(), self.id).into_iter().enumerate() {
             let Some(sketch) = self.sketch(&chosen) else { continue };
@@ -339,7 +339,7 @@ impl<'a> Author<'a> {
                 let goal = ScenarioGoalDoc {
                     user: user.collect(),
                     does: sketch.steps.clone(),
-                    // One and two are guessed.
+                    // An agent could guess one or two.
                     only_if: vec![format!("{place}|n > 2")],
                     end: vec![
                         format!("The {name} {is} {{{place}}}."),

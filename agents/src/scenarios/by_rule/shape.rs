@@ -1,4 +1,4 @@
-//! The shapes of goals that are written by rule, and their shares.
+//! Defines the shapes of goals that are written by rule, and their shares.
 
 /// A shape of goals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -7,15 +7,15 @@ pub(crate) enum Shape {
     Write,
     /// A question about one record.
     Read,
-    /// A question about a list: which, how many, the first in some order.
+    /// A question about a list: which records, how many, or the first in some order.
     List,
     /// A question for a figure that the world computes.
     Compute,
-    /// A question, and a change of the same record.
+    /// A question, and then a change of the same record.
     Branch,
-    /// A question, and the same one about another record: the wrong one was named.
+    /// A question that is repeated about another record, because the wrong one was named.
     Correction,
-    /// A request that leaves out what is needed; the assistant asks back.
+    /// A request that leaves out required values, for which the assistant asks.
     AskBack,
     /// A change that the world's rules refuse.
     Refusal,
@@ -36,7 +36,7 @@ impl Shape {
         Self::Missing,
     ];
 
-    /// Its share of the scenarios of a world that has all.
+    /// Returns its share of the scenarios of a world with all shapes.
     pub(crate) const fn share(self) -> f64 {
         match self {
             Self::Write => 0.3,

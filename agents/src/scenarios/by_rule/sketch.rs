@@ -1,7 +1,7 @@
-//! A scenario under construction: its places, and the calls that lead to a call of one API.
+//! Builds a scenario: its bindings, and the calls that lead to a call of one API.
 //!
-//! As in Reverse Chain, the final API comes first, and its arguments are completed from records and values of the request, or by
-//! calls that find the keys of those records.
+//! As in Reverse Chain, the final API comes first. Its arguments come from records and values of the request,
+//! or from calls that find the keys of those records.
 
 use std::collections::BTreeSet;
 
@@ -17,9 +17,9 @@ use serde_json::Value as Json;
 use super::writer::Writer;
 use crate::worlds::world::refers_to;
 
-/// Look-ups nest at most so deep.
+/// The greatest nesting of look-ups, in levels.
 pub(super) const MAX_NESTING: u32 = 3;
-/// Values that one request gives, at most, besides the records that it names.
+/// The greatest number of values that one request gives, besides the records that it names.
 const MAX_VALUES: usize = 4;
 
 /// A scenario under construction.
@@ -27,18 +27,18 @@ const MAX_VALUES: usize = 4;
 pub(crate) struct Sketch<'a> {
     pub(crate) writer: &'a Writer<'a>,
     pub(crate) casing: Casing,
-    /// Places so far.
+    /// The bindings so far.
     pub(crate) doc: ScenarioDoc,
     pub(crate) steps: Vec<ScenarioStepDoc>,
-    /// Places of records that the request names, in the order of their choice.
+    /// The bindings of records that the request names, in the order of their choice.
     pub(crate) records: Vec<Named>,
-    /// The place of a record that does not exist yet, by resource.
+    /// The bindings of records that do not exist yet, by resource.
     pub(crate) new: Vec<(ResourceId, String)>,
-    /// The place of the record whose fields filters take.
+    /// The binding of the record whose fields filters take.
     pub(crate) example: Option<(ResourceId, String)>,
     /// The words for each parameter of the goal's call, in several wordings.
     pub(crate) said: Vec<(ParameterId, Vec<String>)>,
-    /// True where people say the keys of records, not their names.
+    /// True where users say the keys of records, not their names.
     pub(super) keys_at_hand: bool,
     /// True where a document describes the API.
     pub(super) is_of_document: bool,
@@ -51,15 +51,15 @@ pub(crate) struct Named {
     pub(crate) place: String,
     /// True once a reply shows its key.
     pub(super) found: bool,
-    /// True where people say its key, because nothing finds its name.
+    /// True where users say its key, because no call finds its name.
     pub(super) by_key: bool,
-    /// Words for the first part of its key, where it has two: `{the_repo.owner}/`.
+    /// The words for the first part of its key, if it has two: `{the_repo.owner}/`.
     pub(super) first: String,
-    /// Words for what stands above it: ` of {the_guild|called('guild')}`.
+    /// The words for its owner: ` of {the_guild|called('guild')}`.
     pub(super) below: String,
-    /// Words for it where it has no name: `the latest job`.
+    /// The words for it, if it has no name: `the latest job`.
     pub(crate) phrase: Option<String>,
-    /// True where a call has just made it: its place is one of a reply.
+    /// True if a call has just created it: its binding is a path in a reply.
     pub(super) is_new: bool,
 }
 
@@ -77,14 +77,14 @@ impl Named {
         }
     }
 
-    /// Names a record that a call has just made, by the place of its key in the reply.
+    /// Names a record that a call has just created, by the path of its key in the reply.
     pub(crate) fn made(resource: ResourceId, key: String) -> Self {
         Self { found: true, phrase: Some("it".to_owned()), is_new: true, ..Self::new(resource, key) }
     }
 }
 
 impl Named {
-    /// Takes a record for one whose key a list has shown.
+    /// Marks a record whose key a list has shown.
     pub(crate) fn found_by_list(&mut self) {
         self.found = true;
     }
@@ -111,7 +111,7 @@ impl<'a> Sketch<'a> {
         self.writer.world()
     }
 
-    /// A scenario of the calls alone, without words for anybody.
+    /// Returns a scenario of the calls alone, without wordings.
     pub(crate) fn make_trial(&self) -> ScenarioDoc {
         let words = || vec!["-".to_owned()];
         let does = self.steps.clone();
@@ -119,7 +119,7 @@ impl<'a> Sketch<'a> {
         ScenarioDoc { name: "trial".to_owned(), goals: vec![goal], ..self.doc.clone() }
     }
 
-    /// The place of the signed-in user, before all others.
+    /// Adds the binding of the signed-in user, before all others.
     pub(super) fn sign_in(&mut self, api: &Api) {
         let world = self.world();
         let Some(auth) = world.domains[api.domain.index()].auth.as_ref() else { return };
@@ -129,7 +129,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// A name for a place that nothing else has.
+    /// Returns a free name for a binding.
     pub(crate) fn fresh(&self, base: &str) -> String {
         let plain: String = base
             .chars()
@@ -145,12 +145,12 @@ impl<'a> Sketch<'a> {
         name
     }
 
-    /// The name of a parameter as scenarios write it.
+    /// Returns the name of a parameter as scenarios write it.
     pub(crate) fn name_of(&self, parameter: &Parameter) -> String {
         self.casing.read(&parameter.name).into_owned()
     }
 
-    /// Adds the place of a record that the request names: of the user's own, and one that belongs to those before.
+    /// Adds the binding of a record that the request names: the user's own, and related to the earlier ones.
     pub(crate) fn record(&mut self, resource: ResourceId) -> usize {
         let world = self.world();
         let described = world.resource(resource);
@@ -161,7 +161,7 @@ impl<'a> Sketch<'a> {
             let key = &world.resource(auth.user).field(world.resource(auth.user).key).name;
             conditions.push(format!("item.{} == me.{key}", described.field(owner).name));
         }
-        // A record that was just made has none below it yet.
+        // A new record has no children yet.
         for named in self.records.iter().filter(|named| !named.is_new) {
             let above = world.resource(named.resource);
             let refers = |field: &&Field| is_reference_to(&field.schema.kind, named.resource);
@@ -182,12 +182,12 @@ impl<'a> Sketch<'a> {
         self.records.len() - 1
     }
 
-    /// Finds where the record of a resource is named.
+    /// Returns the position of the named record of a resource.
     pub(crate) fn named(&self, resource: ResourceId) -> Option<usize> {
         self.records.iter().rposition(|named| named.resource == resource)
     }
 
-    /// Adds a condition to a place.
+    /// Adds a condition to a binding.
     pub(crate) fn only_where(&mut self, place: &str, condition: String) {
         let Some(doc) = self.doc.bind.get_mut(place) else { return };
         doc.condition = Some(match doc.condition.take() {
@@ -197,7 +197,8 @@ impl<'a> Sketch<'a> {
         });
     }
 
-    /// Restricts a place to records whose name does not give a text of theirs away: nobody asks in which city the Oslo shop is.
+    /// Restricts a binding to records whose name does not contain the requested value: a user does not ask
+    /// for the city of the Oslo shop.
     pub(crate) fn only_telling(&mut self, place: &str, resource: ResourceId, field: FieldId) {
         let described = self.world().resource(resource);
         let Some(display) = described.display else { return };
@@ -210,7 +211,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The words for a record that the request names.
+    /// Returns the words for a record that the request names.
     pub(crate) fn words(&self, at: usize) -> String {
         let named = &self.records[at];
         match &named.phrase {
@@ -219,7 +220,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// As [`Sketch::words`], with what the record is before it.
+    /// Does the same as [`Sketch::words`], with the noun of the record before it.
     pub(crate) fn name_with_noun(&self, at: usize) -> String {
         let named = &self.records[at];
         let described = self.world().resource(named.resource);
@@ -233,7 +234,7 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// The field that the request calls a record by.
+    /// Returns the field by which the request names a record.
     pub(crate) fn called_by(&self, at: usize) -> String {
         let named = &self.records[at];
         let described = self.world().resource(named.resource);
@@ -241,7 +242,7 @@ impl<'a> Sketch<'a> {
         described.field(field).name.to_string()
     }
 
-    /// The expression for what people call a record: its name, or its key.
+    /// Returns the expression for the display name of a record, or for its key.
     fn name(&self, at: usize) -> String {
         let named = &self.records[at];
         let described = self.world().resource(named.resource);
@@ -251,11 +252,12 @@ impl<'a> Sketch<'a> {
         }
     }
 
-    /// Adds the call of an API: places for its arguments, the calls that find keys, and the call itself under a name. `chosen` are the
-    /// optional parameters that are given.
+    /// Adds the call of an API: bindings for its arguments, the calls that find keys, and the call itself
+    /// under a name.
+    /// `chosen` are the optional parameters that are given.
     ///
     /// # Errors
-    /// The reason why nobody asks for the call.
+    /// Returns the reason why no user asks for the call.
     pub(crate) fn call(
         &mut self,
         id: ApiId,
@@ -282,7 +284,7 @@ impl<'a> Sketch<'a> {
             format!("people have no words for a parameter that it requires: {}", parameter.name)
         };
         let mut with = Vec::new();
-        // References first, in the order of the path, so that what stands above is there before what stands below.
+        // References come first, in the order of the path, so that owners are bound before their records.
         for (index, parameter) in sort_by_path(api).filter(|(index, _)| given(*index)) {
             let Type::Reference { resource, .. } = parameter.schema.kind else { continue };
             let id = ParameterId(index as u16);
@@ -336,7 +338,7 @@ impl<'a> Sketch<'a> {
         let is_value = |(id, _): &&(ParameterId, Vec<String>)| {
             refers_to(&api.parameters[id.index()].schema.kind).is_none()
         };
-        // Nobody dictates a form.
+        // A user does not dictate a form.
         if self.said.iter().filter(is_value).count() > MAX_VALUES {
             return Err(format!("its request gives more than {MAX_VALUES} values"));
         }
@@ -345,7 +347,7 @@ impl<'a> Sketch<'a> {
         Ok(())
     }
 
-    /// The argument of a look-up: a field of the record that it is about.
+    /// Returns the argument of a look-up: a field of the record that it is about.
     fn take_for_look_up(&mut self, api: &Api, id: ParameterId) -> Option<(String, Vec<String>)> {
         let BehaviourKind::Lookup { resource, by } = &api.behaviour.kind else { return None };
         let (field, _) = by.iter().find(|(_, parameter)| *parameter == id)?;
@@ -377,7 +379,7 @@ impl<'a> Sketch<'a> {
         self.steps.push(step);
     }
 
-    /// The field of the example that a filter takes.
+    /// Returns the field of the example that a filter takes.
     pub(crate) fn find_filtered_field(&self, api: &Api, id: ParameterId) -> Option<(ResourceId, String)> {
         use diorama_seeds::model::FilterTest;
         let (BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. }) = &api.behaviour.kind
@@ -389,7 +391,7 @@ impl<'a> Sketch<'a> {
         Some((query.resource, self.world().resource(query.resource).field(*field).name.to_string()))
     }
 
-    /// The place of the record that a field of the example refers to.
+    /// Adds the binding of the record that a field of the example refers to.
     fn add_referred(&mut self, of: ResourceId, field: &str) -> Option<usize> {
         let world = self.world();
         let resource = world.resource(of);
@@ -404,7 +406,7 @@ impl<'a> Sketch<'a> {
         Some(self.records.len() - 1)
     }
 
-    /// The record and its field whose value is the first part of a key of two: `{owner}/{repo}`.
+    /// Returns the record and field whose value is the first part of a key of two: `{owner}/{repo}`.
     pub(super) fn first_part(&self, api: &Api, id: ParameterId) -> Option<(usize, String)> {
         let parameter = &api.parameters[id.index()];
         matches!(parameter.schema.kind, Type::String).then_some(())?;
@@ -417,13 +419,13 @@ impl<'a> Sketch<'a> {
         Some((at, described.field(field).name.to_string()))
     }
 
-    /// Returns true if a parameter is told with another one, as the first part of a key of two.
+    /// Returns true if a parameter is said with another one, as the first part of a key of two.
     pub(crate) fn is_first_part(&self, api: &Api, id: ParameterId) -> bool {
         self.first_part(api, id).is_some()
     }
 }
 
-/// A member of a place or reply in words: `the_guild.name`, `the_guild["x-name"]`.
+/// Returns a member of a binding or reply in words: `the_guild.name`, `the_guild["x-name"]`.
 pub(crate) fn member(of: &str, name: &str) -> String {
     if is_identifier(name) { format!("{of}.{name}") } else { format!("{of}[{}]", Json::from(name)) }
 }

@@ -1,4 +1,4 @@
-//! The words of scenarios that are written by rule, as data.
+//! Loads the wordings of scenarios that are written by rule.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use crate::scenarios::speech::fill;
 /// Wordings of careful writers, and of hasty ones.
 pub(crate) type Hands = [Vec<String>; 2];
 
-/// The words; `words.yaml` says what each stands for.
+/// All wordings; `words.yaml` says where each is used.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Spoken {
@@ -64,7 +64,7 @@ pub(crate) struct Spoken {
     orders: Vec<OrderWords>,
 }
 
-/// Questions of the assistant for what was left out.
+/// The assistant's questions for details that were left out.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Details {
@@ -95,7 +95,7 @@ pub(crate) struct Answers {
     pub(crate) value: Vec<String>,
 }
 
-/// Words for the first and for the last in the order of fields of some names.
+/// The words for the first and the last in the order of some fields.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OrderWords {
@@ -104,7 +104,7 @@ struct OrderWords {
     most: String,
 }
 
-/// Reasons to ask, by what is asked for.
+/// Reasons for a question, by the kind of the requested value.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Reasons {
@@ -114,12 +114,12 @@ struct Reasons {
     text: Hands,
 }
 
-/// The words.
+/// The wordings of `words.yaml`.
 pub(crate) static SPOKEN: LazyLock<Spoken> =
     LazyLock::new(|| read_words(include_str!("words.yaml")).unwrap_or_default());
 
 impl Spoken {
-    /// Returns why somebody asks for a value of a type.
+    /// Returns reasons to ask for a value of a type.
     pub(crate) const fn reasons(&self, kind: &Type) -> &Hands {
         match kind {
             Type::Date | Type::DateTime | Type::Time => &self.reasons.moment,
@@ -135,46 +135,46 @@ impl Spoken {
         all.into_iter().flatten().flatten().any(|reason| question.starts_with(reason))
     }
 
-    /// Returns true if a label is that of a state.
+    /// Returns true if a label names a state.
     pub(crate) fn is_state(&self, label: &str) -> bool {
         self.states.iter().any(|state| ends_with_words(label, state))
     }
 
-    /// Returns true if things are said to be so: `open`, `delivered`.
+    /// Returns true if a state can describe a noun: `open`, `delivered`.
     pub(crate) fn is_adjective(&self, state: &str) -> bool {
         let state = split_identifier(state).join(" ");
         let ends = |end: &String| !state.contains(' ') && state.ends_with(end.as_str());
         self.state_words.contains(&state) || self.state_endings.iter().any(ends)
     }
 
-    /// Returns true if people know the number of what a label names.
+    /// Returns true if people know the number of a labelled record: an order, an invoice.
     pub(crate) fn is_numbered(&self, label: &str) -> bool {
         self.numbered.iter().any(|noun| ends_with_words(label, noun))
     }
 
-    /// Returns true if a label is that of what something is called.
+    /// Returns true if a label names the name of something.
     pub(crate) fn is_name(&self, label: &str) -> bool {
         self.names.iter().any(|name| name == label)
     }
 
-    /// Returns true if a label is that of what something says.
+    /// Returns true if a label names a text that people write.
     pub(crate) fn is_speech(&self, label: &str) -> bool {
         self.speech.iter().any(|name| name == label)
     }
 
-    /// Returns true if a number of this label means something without a unit: it counts or measures what the label names.
+    /// Returns true if a number of this label needs no unit: it counts or measures the labelled noun.
     pub(crate) fn is_figure(&self, label: &str) -> bool {
         let counts = label.ends_with(" count") || label.starts_with("number of ");
         counts || self.figures.iter().any(|figure| ends_with_words(label, figure))
     }
 
-    /// Returns true if a label is that of a key, which people do not say where no record is behind it.
+    /// Returns true if a label names a key, which users only say for a record.
     pub(crate) fn is_key(&self, label: &str) -> bool {
         let last = label.rsplit(' ').next().unwrap_or_default().to_lowercase();
         self.keys.contains(&last)
     }
 
-    /// Returns true if the words of a moment tell when a thing came to be there: `created at`, and `date` of a payment.
+    /// Returns true if the label of a timestamp names a creation: `created at`, and `date` of a payment.
     pub(crate) fn is_made(&self, label: &str, thing: &str) -> bool {
         let said = label.split(' ').map(str::to_lowercase);
         let telling: Vec<String> = said.filter(|word| !self.moment_words.contains(word)).collect();
@@ -185,13 +185,14 @@ impl Spoken {
         }
     }
 
-    /// Returns true if the words of a moment tell when a thing was changed last.
+    /// Returns true if the label of a timestamp names the last change.
     pub(crate) fn is_changed(&self, label: &str) -> bool {
         label.split(' ').any(|word| self.changed_words.iter().any(|stem| word.starts_with(stem.as_str())))
     }
 
-    /// Returns what is said of the first, or of the last, in the order of a field: `is the cheapest`, `has the most parts`. Of several
-    /// names that end the label, the longest decides.
+    /// Returns the predicate of the first or the last in the order of a field: `is the cheapest`, `has the
+    /// most parts`.
+    /// If several names end the label, the longest decides.
     pub(crate) fn order(&self, label: &str, greatest: bool) -> Option<String> {
         let names = self.orders.iter().flat_map(|order| order.of.iter().map(move |of| (of, order)));
         let known = names.filter(|(of, _)| ends_with_words(label, of)).max_by_key(|(of, _)| of.len());
@@ -202,7 +203,8 @@ impl Spoken {
         Some(format!("has the {} {}", if greatest { "most" } else { "fewest" }, plural(&singular(counted))))
     }
 
-    /// Returns what was done, from a clause that begins with its verb: `delete the item` is `deleted the item`.
+    /// Returns the past tense of a clause that begins with its verb: `delete the item` becomes `deleted the
+    /// item`.
     pub(crate) fn did(&self, clause: &str) -> String {
         let (verb, rest) = clause.split_once(' ').unwrap_or((clause, ""));
         let did = self.participles.get(verb).cloned().unwrap_or_else(|| participle(verb));
@@ -215,7 +217,7 @@ fn ends_with_words(label: &str, words: &str) -> bool {
     label.strip_suffix(words).is_some_and(|before| before.is_empty() || before.ends_with(' '))
 }
 
-/// The participle of a verb that follows the rule: `added`, `closed`, `copied`, `planned`.
+/// Returns the participle of a regular verb: `added`, `closed`, `copied`, `planned`.
 fn participle(verb: &str) -> String {
     const VOWELS: &str = "aeiou";
     let letters: Vec<char> = verb.chars().collect();
@@ -225,7 +227,7 @@ fn participle(verb: &str) -> String {
         [stem @ .., before, 'y'] if !is_vowel(before) => {
             format!("{}{before}ied", stem.iter().collect::<String>())
         }
-        // A short vowel before the last consonant of a short verb doubles it.
+        // A short verb doubles the last consonant after a short vowel.
         [first @ .., vowel, last]
             if is_vowel(vowel)
                 && !is_vowel(last)
@@ -239,7 +241,7 @@ fn participle(verb: &str) -> String {
     }
 }
 
-/// All wordings, careful ones first, with words filled in.
+/// Returns all wordings, careful ones first, with values filled in.
 pub(crate) fn both_hands(hands: &Hands, values: &[(&str, &str)]) -> Vec<String> {
     hands.iter().flatten().map(|words| fill(words, values)).collect()
 }
@@ -249,7 +251,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_words_are_read() {
+    fn the_word_file_classifies_field_names() {
         let spoken = read_words::<Spoken>(include_str!("words.yaml")).unwrap();
         assert!(spoken.further.iter().all(|hand| hand.len() > 2) && spoken.confirm.len() > 2);
         assert!(spoken.is_made("create time", "job") && spoken.is_made("date", "payment"));

@@ -1,3 +1,5 @@
+//! Checks the scenarios that are written by rule, on a small library and on an imported document.
+
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
 
@@ -15,7 +17,7 @@ fn template(doc: &WorldDoc) -> Arc<WorldTemplate> {
     WorldTemplate::new(doc, 99, &Shares::new(), &Ability::ALL).unwrap()
 }
 
-/// A library whose APIs have phrases, without scenarios.
+/// Returns a library whose APIs have phrases, without scenarios.
 fn bare() -> WorldDoc {
     world::read("library.yaml", include_bytes!("../tests/library.yaml")).unwrap()
 }
@@ -56,7 +58,7 @@ fn written_scenarios_are_a_scenario_file_that_fits_the_world() {
 }
 
 #[test]
-fn scenarios_are_written_for_the_abilities_that_no_authored_one_exercises() {
+fn rules_write_scenarios_only_for_abilities_without_authored_ones() {
     let all = Shares::new();
     let doc = crate::catalog::worlds().unwrap().into_iter().find(|doc| doc.name == "city_library").unwrap();
     let authored = complete(template(&doc), &all, &Ability::ALL).unwrap();
@@ -67,7 +69,7 @@ fn scenarios_are_written_for_the_abilities_that_no_authored_one_exercises() {
     for ability in Ability::ALL {
         assert!(written.scenario_set.draw(ability, anywhere).is_some(), "{ability:?}");
     }
-    // The same world, the same scenarios.
+    // The same world gets the same scenarios.
     let again = complete(template(&bare()), &all, &Ability::ALL).unwrap();
     let docs = |template: &WorldTemplate| -> Vec<ScenarioDoc> {
         template.scenario_set.scenarios().iter().map(|scenario| scenario.doc.clone()).collect()
@@ -86,12 +88,12 @@ fn shop() -> (Arc<WorldTemplate>, Vec<Written>, BTreeMap<ApiId, String>) {
 }
 
 #[test]
-fn a_document_gets_conversations_that_tell_something() {
+fn an_imported_document_gets_complete_conversations() {
     let (template, written, unwritten) = shop();
     let of = |name: &str| -> Vec<&Written> {
         written.iter().filter(|one| *template.world().api(one.api).name == *name).collect()
     };
-    // What is made of an address, or of an item and a number, is asked for with its parts.
+    // A request for a record with an address, or with an item and a number, names these parts.
     for name in ["CreateCustomer", "AddJobLine"] {
         assert!(!of(name).is_empty(), "{name}: {unwritten:?}");
     }
@@ -102,7 +104,7 @@ fn a_document_gets_conversations_that_tell_something() {
     let agreed: Vec<&&Written> = removals.iter().filter(|one| one.shape == Shape::Write).collect();
     assert!(!agreed.is_empty() && agreed.into_iter().all(asks), "{unwritten:?}");
     assert!(removals.iter().any(|one| one.shape == Shape::Refusal), "{:?}", removals.len());
-    // A list is looked through, and what follows is about what was found.
+    // A question about a list has a further goal about its answer.
     assert!(of("ListJobs").iter().any(|one| one.doc.goals.len() > 1), "{unwritten:?}");
     let ends = written.iter().flat_map(|one| &one.doc.goals).flat_map(|goal| &goal.end);
     for end in ends {
@@ -111,7 +113,7 @@ fn a_document_gets_conversations_that_tell_something() {
 }
 
 #[test]
-fn operations_without_a_noun_or_that_end_something_are_refused_with_a_reason() {
+fn lists_without_a_noun_and_reads_that_end_something_get_no_scenario() {
     let (template, _, unwritten) = shop();
     let reason = |name: &str| unwritten[&template.world().api_named(name).unwrap()].clone();
     assert!(reason("GetShopData").starts_with("people have no noun for what it lists"));
@@ -131,7 +133,7 @@ fn a_request_that_gives_many_values_is_refused_with_that_reason() {
 }
 
 #[test]
-fn what_was_just_made_is_used_by_its_key() {
+fn a_second_goal_uses_the_key_of_the_new_record() {
     let (template, written, unwritten) = shop();
     let made = template.world().api_named("CreateJob").unwrap();
     let uses = |one: &&Written| {
@@ -145,7 +147,7 @@ fn what_was_just_made_is_used_by_its_key() {
 }
 
 #[test]
-fn what_fits_anything_is_neither_told_nor_asked_for() {
+fn users_do_not_mention_generic_descriptions() {
     let (_, written, _) = shop();
     for one in &written {
         let mut said = one.doc.said_by_user().flatten();
@@ -160,7 +162,7 @@ fn the_assistant_asks_for_the_member_that_the_user_names() {
     let asked: Vec<&Written> =
         written.iter().filter(|one| one.api == update && one.shape == Shape::AskBack).collect();
     assert!(!asked.is_empty(), "{unwritten:?}");
-    // People have no words for `reply_to`. They ask for the phone of a customer whom they name.
+    // Users have no words for `reply_to`. They ask for the phone of a customer whom they name.
     for words in asked.iter().flat_map(|one| &one.doc.goals[0].user) {
         assert!(words.contains("the phone of {the_customer") && !words.contains("reply"), "{words}");
     }
@@ -171,7 +173,7 @@ fn the_assistant_asks_for_the_member_that_the_user_names() {
 }
 
 #[test]
-fn a_hook_is_made_with_its_address_and_no_command_is_a_value() {
+fn a_new_hook_has_its_address_and_no_user_gives_a_command_as_a_value() {
     let (template, written, unwritten) = shop();
     let create = template.world().api_named("CreateHook").unwrap();
     let made: Vec<&Written> = written.iter().filter(|one| one.api == create).collect();
@@ -179,8 +181,8 @@ fn a_hook_is_made_with_its_address_and_no_command_is_a_value() {
     let steps = made.iter().flat_map(|one| &one.doc.goals[0].does).filter(|step| step.call.is_some());
     assert!(steps.into_iter().all(|step| step.with.contains_key("url")), "{made:?}");
     let switch = template.world().api_named("SwitchHook").unwrap();
-    assert!(written.iter().all(|one| one.api != switch), "nobody sets an action to a value");
-    // A fee of nothing is not asked for.
+    assert!(written.iter().all(|one| one.api != switch), "no user gives a command as a value");
+    // A fee without an amount is not asked for.
     assert!(
         written.iter().flat_map(|one| one.doc.said_by_user()).flatten().all(|words| !words.contains("fee"))
     );

@@ -1,4 +1,4 @@
-//! Values for the arguments of a goal: places for what people choose, and their words.
+//! Chooses values for the arguments of a goal: bindings for the user's choices, and their words.
 
 use diorama_seeds::contract::{first_state, is_gone, is_passing};
 use diorama_seeds::doc::PlaceDoc;
@@ -15,22 +15,22 @@ use super::wording::tell_choice;
 use crate::scenarios::render::with_unit;
 use crate::worlds::world::refers_to;
 
-/// Days ahead that dates are asked for, at most.
+/// The greatest number of days ahead of a requested date.
 const DAYS_AHEAD: f64 = 20.0;
-/// Numbers above the least that are asked for, at most.
+/// The greatest span of requested numbers above the least one.
 const NUMBER_SPAN: i64 = 11;
 
 /// An argument in `with`, and its words in the request, in several wordings.
 pub(crate) type Given = (String, Vec<String>);
 
 impl Sketch<'_> {
-    /// A value for a parameter that refers to no record.
+    /// Returns a value for a parameter that refers to no record.
     pub(crate) fn value(&mut self, api: &Api, id: ParameterId) -> Option<Given> {
         let parameter = &api.parameters[id.index()];
         if let Some(given) = self.filter_value(api, id) {
             return given;
         }
-        // Of a document's values, people say those that mean something by their name.
+        // Users say only those values of a document whose names mean something to them.
         if api.contract.is_some() && !is_sayable(parameter) {
             return None;
         }
@@ -110,7 +110,7 @@ impl Sketch<'_> {
         (place, words)
     }
 
-    /// A text that no field holds: the name of what is made, or such as a field of the same name holds somewhere.
+    /// Returns a string: the name of a new record, or a value that a field of the same name has elsewhere.
     fn text(&mut self, api: &Api, parameter: &Parameter) -> Option<Given> {
         if let BehaviourKind::Create { resource, .. } = api.behaviour.kind
             && SPOKEN.is_name(&parameter.label)
@@ -130,7 +130,7 @@ impl Sketch<'_> {
         place
     }
 
-    /// The value that a filter takes from the example record; none where the parameter is no filter.
+    /// Returns the value that a filter takes from the example record; none if the parameter is no filter.
     fn filter_value(&mut self, api: &Api, id: ParameterId) -> Option<Option<Given>> {
         let (BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. }) = &api.behaviour.kind
         else {
@@ -144,7 +144,7 @@ impl Sketch<'_> {
         let given = match &filter.test {
             FilterTest::Compare(field, comparison) => {
                 let doc = described.field(*field);
-                // People choose by what they ask for.
+                // Users filter by the fields that they ask for.
                 let is_reference = refers_to(&doc.schema.kind).is_some();
                 if api.contract.is_some()
                     && !is_reference
@@ -190,7 +190,7 @@ impl Sketch<'_> {
         Some(given)
     }
 
-    /// One of several values; where a record is changed, one that it does not have.
+    /// Returns one of several values; a change picks one that the record does not have.
     fn choice(
         &mut self,
         api: &Api,
@@ -200,7 +200,7 @@ impl Sketch<'_> {
     ) -> Option<Given> {
         let changes =
             matches!(api.behaviour.kind, BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. });
-        // Nobody sets the state that a record begins with, nor one that passes by itself.
+        // Users set neither the initial state of a record nor a passing one.
         let of_state = SPOKEN.is_state(&spaced(&parameter.name));
         let first = first_state(values.iter().copied(), &[]);
         let is_set = |value: &str| {
@@ -221,7 +221,8 @@ impl Sketch<'_> {
         Some((place, words))
     }
 
-    /// The least and the greatest number to ask for: those of the records where the parameter is about a field, within limits.
+    /// Returns the least and the greatest number to request, within limits: those of the records, if the
+    /// parameter has a field.
     fn range(&self, parameter: &Parameter, field: Option<(ResourceId, FieldId)>) -> (i64, i64) {
         let limit = |value: &Option<Value>| value.as_ref().and_then(Value::as_f64).map(|value| value as i64);
         let (min, max) = (limit(&parameter.schema.limits.min), limit(&parameter.schema.limits.max));
@@ -238,7 +239,7 @@ impl Sketch<'_> {
         (low, high.clamp(low, low.saturating_add(if held.is_empty() { NUMBER_SPAN } else { 1_000_000 })))
     }
 
-    /// Chooses a field of a record such as the world might have: what is told of something new goes together.
+    /// Chooses a field of an alternate record, so that the values of a new record fit together.
     fn choose_new_value(
         &mut self,
         parameter: &Parameter,
@@ -251,7 +252,7 @@ impl Sketch<'_> {
             self.only_where(&place, format!("item.{name} != null"));
             let had = self.records.iter().find(|named| named.resource == resource);
             if let Some(had) = had.map(|named| named.place.clone()) {
-                // Nobody asks for what is so already.
+                // A user does not request the current value.
                 self.only_where(&place, format!("item.{name} != {had}.{name}"));
             }
         }
@@ -266,7 +267,7 @@ impl Sketch<'_> {
         Some((expression, words))
     }
 
-    /// The place of a record such as the world might have.
+    /// Returns the binding of an alternate record.
     pub(crate) fn new_record(&mut self, resource: ResourceId) -> String {
         if let Some((_, place)) = self.new.iter().find(|(of, _)| *of == resource) {
             return place.clone();
@@ -278,7 +279,7 @@ impl Sketch<'_> {
         place
     }
 
-    /// A day ahead, and what follows from it.
+    /// Returns a day ahead, and the value that follows from it.
     fn day(&mut self, parameter: &Parameter, value: impl Fn(&str) -> String) -> Given {
         // A second day comes after the first.
         let before = self.doc.bind.keys().rfind(|name| name.starts_with("the_days")).cloned();
@@ -291,7 +292,7 @@ impl Sketch<'_> {
         (place, words)
     }
 
-    /// Several records by name, each found by a look-up of its name.
+    /// Names several records, each found by a look-up of its name.
     fn name_several(&mut self, resource: ResourceId) -> Option<Given> {
         let world = self.world();
         let described = world.resource(resource);
@@ -322,14 +323,14 @@ impl Sketch<'_> {
     }
 }
 
-/// Returns true if people say values of such a name: no keys, and no numbers of nothing.
+/// Returns true if users say values of this name: no keys, and no bare numbers.
 fn is_sayable(parameter: &Parameter) -> bool {
     let is_number = matches!(parameter.schema.kind, Type::Integer | Type::Number | Type::Decimal { .. });
     let measures = parameter.schema.unit.is_some() || SPOKEN.is_figure(&parameter.label);
     !SPOKEN.is_key(&parameter.label) && (!is_number || measures)
 }
 
-/// The words of a value in a request, in several wordings.
+/// Returns the words of a value in a request, in several wordings.
 pub(crate) fn words_of(expression: &str, schema: &Schema) -> Vec<String> {
     match &schema.kind {
         Type::Date => vec![format!("{{{expression}|soon}}"), format!("on {{{expression}|day}}")],

@@ -1,4 +1,4 @@
-//! The words of scenarios that are written by rule: phrases of the APIs and questions for fields, put into sentences.
+//! Puts phrases of APIs and questions for fields into the sentences of scenarios that are written by rule.
 
 use diorama_seeds::english::{article, capitalised, lowered};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, FieldId, ParameterId, Resource, ResourceId};
@@ -12,31 +12,31 @@ use crate::scenarios::speech::fill;
 use crate::worlds::text::{Part, Segment, Template, assemble};
 use crate::worlds::world::refers_to;
 
-/// Openings of a goal, at most.
+/// The greatest number of openings of a goal.
 const MAX_OPENINGS: usize = 12;
 
-/// Wordings of the assistant's last message after a change, at most.
+/// The greatest number of wordings of the assistant's last message after a change.
 const MAX_DONE: usize = 6;
 
-/// How much of what is given a phrase must tell.
+/// The values that a phrase must contain.
 #[derive(Clone, Copy)]
 enum Told<'t> {
-    /// All of it.
+    /// All given values.
     All,
-    /// Any part, and places of the reply of this name.
+    /// Any part of them, and paths in the reply of this name.
     Part(&'t str),
 }
 
-/// Wordings of each hand that are as many as are wanted of one opening.
+/// Returns up to `each` wordings of each hand.
 fn both(careful: Vec<String>, hasty: Vec<String>, each: usize) -> Vec<String> {
     careful.into_iter().take(each).chain(hasty.into_iter().take(each)).collect()
 }
 
-/// One frame after the other around one clause after the other: each clause comes in different frames.
+/// Puts clauses into frames in turn, so that each clause gets different frames.
 fn frame(clauses: &[String], frames: &[String], turn: usize) -> Vec<String> {
     let whole = |number: usize| {
         let (words, clause) = (&frames[(turn + number) % frames.len()], &clauses[number % clauses.len()]);
-        // A clause that ends a sentence of its own needs no other end.
+        // A clause that ends a sentence needs no other end.
         let is_ended = clause.ends_with(['.', '?', '!', '"']);
         let words =
             words.strip_suffix('.').filter(|words| is_ended && words.ends_with("{x}")).unwrap_or(words);
@@ -45,7 +45,7 @@ fn frame(clauses: &[String], frames: &[String], turn: usize) -> Vec<String> {
     if clauses.is_empty() { Vec::new() } else { (0..frames.len()).map(whole).collect() }
 }
 
-/// Openings that ask for something to be done: in frames, or as whole requests.
+/// Returns openings that request an action: in frames, or as whole requests.
 pub(crate) fn openings(frames: &Hands, clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
     let mut careful: Vec<String> = requests.iter().map(|request| sentence(request)).collect();
     careful.truncate(MAX_OPENINGS / 4);
@@ -56,7 +56,7 @@ pub(crate) fn openings(frames: &Hands, clauses: &[String], requests: &[String], 
     both(careful, hasty, MAX_OPENINGS / 2)
 }
 
-/// The same after another matter.
+/// Returns the same openings after another goal.
 pub(crate) fn later(clauses: &[String], requests: &[String], turn: usize) -> Vec<String> {
     let [careful, hasty] = &SPOKEN.later;
     let also = requests.iter().map(|request| format!("Also: {}", lowered(request)));
@@ -65,7 +65,7 @@ pub(crate) fn later(clauses: &[String], requests: &[String], turn: usize) -> Vec
     both(careful.collect(), frame(clauses, hasty, turn).into_iter().chain(too).collect(), 2)
 }
 
-/// Questions after another matter. Those that have a sentence of their own before them are left out.
+/// Returns questions after another goal. Questions of several sentences are left out.
 pub(crate) fn further(questions: &[String]) -> Vec<String> {
     let (careful, hasty): (Vec<&String>, Vec<&String>) =
         questions.iter().partition(|question| question.starts_with(char::is_uppercase));
@@ -83,7 +83,7 @@ pub(crate) fn further(questions: &[String]) -> Vec<String> {
     both(careful.collect(), hasty.collect(), 2)
 }
 
-/// A sentence: a capital at its beginning and a stop at its end.
+/// Returns a sentence: with a capital at its beginning and a stop at its end.
 pub(crate) fn sentence(words: &str) -> String {
     let words = capitalised(words.trim());
     let words = match words
@@ -96,23 +96,23 @@ pub(crate) fn sentence(words: &str) -> String {
     if words.ends_with(['.', '?', '!', '"']) { words } else { format!("{words}.") }
 }
 
-/// Words as somebody in a hurry writes them.
+/// Returns words as a hasty user writes them.
 fn hastily(words: &str) -> String {
     lowered(words.trim()).trim_end_matches('.').to_owned()
 }
 
 impl Sketch<'_> {
-    /// The clauses of an API that name all that is given, and nothing else.
+    /// Returns the clauses of an API that contain all given values, and no others.
     pub(crate) fn clauses(&self, id: ApiId) -> Vec<String> {
         self.fill_all(id, &self.writer.guide().api(id).imperative)
     }
 
-    /// The whole requests of an API that do so.
+    /// Returns the whole requests of an API that contain them.
     pub(crate) fn requests(&self, id: ApiId) -> Vec<String> {
         self.fill_all(id, &self.writer.guide().api(id).request)
     }
 
-    /// The plural noun phrases of a list that do so.
+    /// Returns the plural noun phrases of a list that contain them.
     pub(crate) fn nouns(&self, id: ApiId) -> Vec<String> {
         self.fill_all(id, &self.writer.guide().api(id).noun)
     }
@@ -129,7 +129,7 @@ impl Sketch<'_> {
         all
     }
 
-    /// A phrase over what is said for each parameter.
+    /// Fills a phrase with the words of each parameter.
     fn fill(&self, api: &Api, template: &Template, turn: usize, told: Told<'_>) -> Option<String> {
         let has_braces = |part: &Part| matches!(part, Part::Text(text) if text.contains(['{', '}']));
         if template.parts.iter().any(has_braces) {
@@ -152,7 +152,8 @@ impl Sketch<'_> {
         is_whole.then(|| assemble(&segments))
     }
 
-    /// `the booking {the_booking}` is `{the_booking|called("booking")}`, which says the noun where the name does not.
+    /// Turns `the booking {the_booking}` into `{the_booking|called("booking")}`, which adds the noun if the
+    /// name lacks it.
     fn drop_nouns(&self, api: &Api, segments: &mut [Segment]) {
         let nouns: Vec<String> = api
             .parameters
@@ -170,7 +171,7 @@ impl Sketch<'_> {
             let Some(noun) = nouns.iter().find(|noun| before.ends_with(&format!("the {noun} "))) else {
                 continue;
             };
-            // What is called by more than its name has the noun already: `the latest booking`. What was just made is `it`.
+            // A phrase such as `the latest booking` has the noun already, and a new record is `it`.
             if words.starts_with("the ") || words == "it" {
                 before.truncate(before.len() - "the ".len() - noun.len() - 1);
                 continue;
@@ -186,7 +187,7 @@ impl Sketch<'_> {
         }
     }
 
-    /// Questions for a field of `it`, in both hands.
+    /// Returns questions for a field of `it`, in both hands.
     pub(crate) fn questions(&self, resource: ResourceId, field: FieldId, it: &str) -> Vec<String> {
         let described = self.world().resource(resource);
         let asks = self.writer.guide().asks(resource, field);
@@ -201,7 +202,7 @@ impl Sketch<'_> {
             if ask.contains(&noun) { ask.replace(&noun, it) } else { ask.replace("{it}", it) }
         });
         let told: Vec<String> = told.collect();
-        // A question stands alone, or after what it is asked for.
+        // A question stands alone, or after its reason.
         let reasons = SPOKEN.reasons(&described.field(field).schema.kind);
         let led = |reasons: &[String], put: fn(&str) -> String| -> Vec<String> {
             let leads = std::iter::once("").chain(reasons.iter().map(String::as_str));
@@ -213,7 +214,7 @@ impl Sketch<'_> {
         both(careful, hasty, MAX_OPENINGS / 2)
     }
 
-    /// Sentences that state a field of `it`, whose value stands in a reply.
+    /// Returns sentences that state a field of `it`, whose value stands in a reply.
     pub(crate) fn statements(
         &self,
         resource: ResourceId,
@@ -225,7 +226,7 @@ impl Sketch<'_> {
         let field_doc = self.world().resource(resource).field(field);
         let says = self.writer.guide().says(resource, field);
         let it = it.strip_prefix("my ").map_or_else(|| it.to_owned(), |own| format!("your {own}"));
-        // Yes or no has a statement for each.
+        // A boolean has a statement for each value.
         if let (Type::Boolean, [so, not]) = (&field_doc.schema.kind, says) {
             let either = |so: &str, not: &str| {
                 format!("{{% if {value} %}}Yes, {so}{{% else %}}No, {not}{{% endif %}}")
@@ -248,7 +249,8 @@ impl Sketch<'_> {
         all.iter().map(|say| sentence(&words(say).replace("{value}", &value))).collect()
     }
 
-    /// Returns true if the values of a field mean something by themselves: an amount in a currency of its own does not.
+    /// Returns true if the values of a field are complete alone, unlike amounts with a currency in another
+    /// field.
     pub(crate) fn stands_alone(&self, resource: ResourceId, field: FieldId) -> bool {
         let described = self.world().resource(resource);
         let is_number = matches!(described.field(field).schema.kind, Type::Integer | Type::Number);
@@ -258,8 +260,8 @@ impl Sketch<'_> {
         !self.is_of_document || !is_number || !says.is_empty() && !says.iter().any(tells)
     }
 
-    /// The assistant's words after a change: phrases of the API, else that it is done. `key` is the place where a reply shows the key
-    /// of the new record.
+    /// Returns the assistant's messages after a change: phrases of the API, else that it is done.
+    /// `key` is the path at which a reply shows the key of the new record.
     pub(crate) fn done(&self, id: ApiId, reply: &str, key: Option<(ResourceId, String)>) -> Vec<String> {
         let api = self.world().api(id);
         let mut all = Vec::new();
@@ -269,7 +271,7 @@ impl Sketch<'_> {
         if !all.is_empty() {
             return all;
         }
-        // People are told the number of what goes by one.
+        // The user is told the number of a record that goes by one.
         let key = key.filter(|(resource, _)| self.writer.goes_by_number(*resource));
         let made = |at: usize| match &key {
             Some((_, path)) => {
@@ -287,7 +289,7 @@ impl Sketch<'_> {
         if told.is_empty() { vec!["That's done.".to_owned()] } else { told }
     }
 
-    /// The words for a place in a named reply; none where a name on the way cannot be written.
+    /// Returns the words for a path in a named reply; none if a name in it cannot be written.
     pub(crate) fn place_in(&self, reply: &str, path: &str) -> Option<String> {
         let mut place = reply.to_owned();
         for part in path.split('.') {
@@ -302,9 +304,10 @@ impl Sketch<'_> {
         Some(place)
     }
 
-    /// The request without its values, and the parameters that it leaves out: `change the name of {the_room} to {name}` is `change the
-    /// name of {the_room}`. What is made is named all the same: `add a point called {name} to {the_server}` is `add a point called {name}`.
-    /// Nothing where it leaves nothing out, or more than it names.
+    /// Returns the request without its values, and the parameters left out: `change the name of {the_room}`.
+    /// A new record keeps its name: `add a point called {name} to {the_server}` becomes `add a point called
+    /// {name}`.
+    /// Returns none if it leaves nothing out, or more than it names.
     pub(crate) fn without_values(&self, id: ApiId) -> Option<(String, Vec<ParameterId>)> {
         let is_create = matches!(self.world().api(id).behaviour.kind, BehaviourKind::Create { .. });
         let joints: &[&str] = match is_create {
@@ -318,26 +321,26 @@ impl Sketch<'_> {
             (names_it || !is_create).then_some((clause, at))
         })?;
         let (kept, rest) = clause.split_at(at);
-        // Words that stand in what is kept are said: the place of a record comes with its noun.
+        // Words in the kept part are said: a binding's record comes with its noun.
         let is_left = |(_, words): &&(ParameterId, Vec<String>)| {
             let place = words.first().map_or("", String::as_str).trim_end_matches('}');
             !kept.contains(place)
         };
         let left: Vec<ParameterId> = self.said.iter().filter(is_left).map(|(id, _)| *id).collect();
-        // A change of two members names the first alone.
+        // A change of two members would name the first alone.
         let names_one = kept.starts_with("change ") && left.len() > 1;
         (!left.is_empty() && !names_one && rest.contains('{')).then(|| (kept.to_owned(), left))
     }
 
-    /// The request without its details: `delete the role {Sid}` is `delete a role`.
+    /// Returns the request without its details: `delete the role {Sid}` becomes `delete a role`.
     pub(crate) fn vague(&self, id: ApiId) -> Option<String> {
         let api = self.world().api(id);
         let is_value = |(own, _): &&(ParameterId, Vec<String>)| {
             refers_to(&api.parameters[own.index()].schema.kind).is_none()
         };
         let values = self.said.iter().filter(is_value).count();
-        // The request asks for what is told afterwards: a phrase for another member asks for something else, and a change of two
-        // members names the first alone.
+        // The request must ask for the detail that comes later: a phrase for another member does not.
+        // A change of two members would name the first alone.
         let is_fit = |template: &&Template| {
             let first = template.parts.first();
             let is_change = matches!(first, Some(Part::Text(text)) if text.starts_with("change "));
@@ -345,7 +348,7 @@ impl Sketch<'_> {
         };
         let templates: Vec<&Template> =
             self.writer.guide().api(id).imperative.iter().filter(is_fit).collect();
-        // There is one thing of its kind, so it is known which.
+        // A singleton needs no detail.
         if values == self.said.len() {
             let one = templates.iter().find_map(|template| match template.parts.first() {
                 Some(Part::Text(text)) => {
@@ -361,14 +364,15 @@ impl Sketch<'_> {
     }
 }
 
-/// Words without what the field's own name says already: `the credit balance` and not `the credit balance of the balance`.
+/// Drops the owner if the field's name contains it: `the credit balance` and not `the credit balance of the
+/// balance`.
 fn without_owner(words: &str, described: &Resource, field: FieldId) -> String {
     let label = &described.field(field).label;
     let says = label.rsplit(' ').next() == described.label.rsplit(' ').next();
     if described.singleton && says { words.replace(" of {it}", "") } else { words.to_owned() }
 }
 
-/// Puts texts of several words into quotation marks, where the phrase has none.
+/// Puts strings of several words into quotation marks, where the phrase has none.
 fn quote_texts(segments: &mut [Segment]) {
     for at in 1..segments.len() {
         let (before, rest) = segments.split_at_mut(at);
@@ -376,14 +380,14 @@ fn quote_texts(segments: &mut [Segment]) {
         else {
             continue;
         };
-        // What is new is called so by nobody yet; what is known was named with its noun.
+        // A new record has no noun in the phrase, and a known one does.
         if !before.ends_with('"') && words.starts_with("{the_new_") {
             *words = quoted(words);
         }
     }
 }
 
-/// A place in words, in quotation marks where it holds a sentence or a title of several words.
+/// Quotes a binding whose value is a sentence or a title of several words.
 pub(crate) fn quoted(words: &str) -> String {
     match words.strip_suffix('}') {
         Some(place) if place.starts_with('{') && !place.contains(['|', '}']) => format!("{place}|titled}}"),
@@ -391,7 +395,7 @@ pub(crate) fn quoted(words: &str) -> String {
     }
 }
 
-/// A value of a field as the assistant tells it.
+/// Returns a value of a field as the assistant tells it.
 pub(crate) fn tell_field(place: &str, field: &Field, bare: bool) -> String {
     match &field.schema.kind {
         Type::Enum(_) => tell_choice(place, &field.label),
@@ -399,13 +403,13 @@ pub(crate) fn tell_field(place: &str, field: &Field, bare: bool) -> String {
     }
 }
 
-/// One of a few values in words: a state is no name, whatever its letters.
+/// Returns a choice in words: a state is no name, whatever its letters.
 pub(crate) fn tell_choice(place: &str, label: &str) -> String {
     let filter = if SPOKEN.is_state(label) { "state" } else { "spoken" };
     format!("{{{place}|{filter}}}")
 }
 
-/// A value of a reply as the assistant tells it.
+/// Returns a value of a reply as the assistant tells it.
 pub(crate) fn tell(place: &str, schema: &Schema, bare: bool) -> String {
     match &schema.kind {
         Type::DateTime => format!("{{{place}|date}} at {{{place}|time}}"),
@@ -416,7 +420,7 @@ pub(crate) fn tell(place: &str, schema: &Schema, bare: bool) -> String {
     }
 }
 
-/// The request of a phrase without its details: `add a user called {name}` is `add a user`.
+/// Returns the request of a phrase without its details: `add a user called {name}` becomes `add a user`.
 fn opening(template: &Template) -> Option<String> {
     let Some(Part::Text(text)) = template.parts.first() else { return None };
     let text = text.trim_end().trim_end_matches('"').trim_end().trim_end_matches(" to");
@@ -431,7 +435,7 @@ fn opening(template: &Template) -> Option<String> {
     if noun.contains(" my ") {
         return Some(text.to_owned());
     }
-    // A phrase that removes from something names that too.
+    // A phrase of removal also names the container.
     let from = template.parts.iter().find_map(|part| match part {
         Part::Text(text) => text.strip_prefix(" from the ").map(str::trim_end),
         _ => None,

@@ -1,4 +1,4 @@
-//! The world that scenarios are written for and tried in, and the scenarios that come of it.
+//! Holds the world in which scenarios are written and tried, and the written scenarios.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,35 +18,34 @@ use crate::scenarios::rehearse;
 use crate::worlds::guide::Guide;
 use crate::worlds::world::BatchWorld;
 
-/// Plays of a scenario before it is given up, while it is written.
+/// The greatest number of plays before a scenario is given up while it is written.
 const MAX_TRIALS: u64 = 12;
-/// Keys of a resource that are looked at.
+/// The greatest number of keys of a resource that are examined.
 const MAX_KEYS: usize = 8;
-/// Characters of a key that is a name, at most, and of one that is a code.
+/// The greatest number of characters of a key that is a name; `MAX_CODE_CHARS` is for codes.
 const MAX_NAME_CHARS: usize = 28;
 const MAX_CODE_CHARS: usize = 10;
-/// Numbers from here on are in nobody's mouth.
+/// Users say no numbers from here on.
 const MAX_NUMBER: i64 = 10_000_000;
-/// Rehearsals, of which one must pass the gates for a scenario to be kept, and where a rule of the API refuses some records.
+/// Rehearsals, one of which must pass the gates. APIs with rules get the second number.
 const MAX_REHEARSALS: u64 = 4;
 const MAX_RULED_REHEARSALS: u64 = 16;
 
 /// A scenario that was written by rule.
 #[derive(Clone, Debug)]
 pub struct Written {
-    /// The scenario.
+    /// The scenario itself.
     pub doc: ScenarioDoc,
-    /// Its domain.
+    /// The domain of its API.
     pub domain: DomainId,
-    /// How often it is played beside the others.
+    /// Its weight beside the other scenarios.
     pub weight: f64,
-    /// Its shape.
     pub(crate) shape: Shape,
     /// The API that it is about.
     pub api: ApiId,
 }
 
-/// The world that scenarios are written for and tried in.
+/// The world in which scenarios are written and tried.
 pub(crate) struct Writer<'a> {
     pub(crate) trial: &'a BatchWorld,
 }
@@ -68,7 +67,7 @@ impl<'a> Writer<'a> {
         &self.trial.world_template.guide
     }
 
-    /// How people speak of the keys of a resource: as the least sayable of them allows.
+    /// Returns the form of a resource's keys: that of the least sayable one.
     pub(crate) fn key_form(&self, resource: ResourceId) -> KeyForm {
         self.keys(resource).map(form_of).max().unwrap_or(KeyForm::Name)
     }
@@ -80,27 +79,28 @@ impl<'a> Writer<'a> {
         self.key_form(resource) == KeyForm::Name && self.keys(resource).any(is_slug)
     }
 
-    /// Some keys of a resource.
+    /// Returns some keys of a resource.
     fn keys(&self, resource: ResourceId) -> impl Iterator<Item = &'a Value> {
         let described = self.alternates().resource(resource);
         let records = described.records.iter().take(MAX_KEYS);
         records.filter_map(move |record| record.get(described.key.index()))
     }
 
-    /// The field by which people call the records of a resource: their name, or a key that is one.
+    /// Returns the field by which users name the records of a resource: the display name, or a key that is
+    /// one.
     pub(crate) fn name_field(&self, resource: ResourceId) -> Option<FieldId> {
         let described = self.world().resource(resource);
         let is_name = || self.key_form(resource) == KeyForm::Name && !described.singleton;
         described.display.or_else(|| is_name().then_some(described.key))
     }
 
-    /// Returns true if people go by the number of such things: an order, an invoice.
+    /// Returns true if people refer to such records by a number: an order, an invoice.
     pub(crate) fn goes_by_number(&self, resource: ResourceId) -> bool {
         let label = &self.world().resource(resource).label;
         self.key_form(resource) == KeyForm::Code && SPOKEN.is_numbered(label)
     }
 
-    /// Counts the codes that the user says of things that people do not number.
+    /// Counts the codes that the user says for records that people do not number.
     pub(crate) fn count_codes(&self, doc: &ScenarioDoc) -> usize {
         let world = self.world();
         let says_code = |(place, bound): &(&String, &PlaceDoc)| {
@@ -125,7 +125,7 @@ impl<'a> Writer<'a> {
         self.trial.world_template.people.contains(&(resource, field))
     }
 
-    /// Returns true if a reply shows what its call was sent, as far as it shows the same names.
+    /// Returns true if a reply shows the values that its call sent, where the names are equal.
     fn agrees(&self, entry: &LogEntry) -> bool {
         let reply = entry.reply.json_tree(&self.world().zone);
         !echoes_other_value(&entry.call.arguments, &reply, self.world(), entry.api)
@@ -137,20 +137,20 @@ impl<'a> Writer<'a> {
         compiled.pop().ok_or_else(|| wrong().unwrap_or_default())
     }
 
-    /// The calls of the first play that works, with their replies.
+    /// Returns the calls of the first successful play, with their replies.
     ///
     /// # Errors
-    /// Why the last one does not.
+    /// Returns the reason of the last failure.
     pub(crate) fn calls(&self, doc: &ScenarioDoc, domain: DomainId) -> Result<Vec<Arc<LogEntry>>, String> {
         let scenario = self.compile(doc, domain)?;
         let play = |seed| rehearse::calls(self.trial, &scenario, seed).map_err(|error| error.to_string());
         first_of(MAX_TRIALS, play)
     }
 
-    /// Succeeds if a scenario becomes a row now and then.
+    /// Succeeds if a scenario becomes a row in one of several tries.
     ///
     /// # Errors
-    /// Why the last try does not.
+    /// Returns the reason of the last failure.
     pub(crate) fn rehearse(&self, doc: &ScenarioDoc, api: &Api) -> Result<(), String> {
         let scenario = self.compile(doc, api.domain)?;
         let has_rule = api.behaviour.require.iter().any(|check| check.status != 404);
@@ -164,18 +164,18 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// How people speak of a key, from the form that all have in mind to the one that nobody has.
+/// The form of a key, from easily remembered ones to those that users can only copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum KeyForm {
     /// A name in words: `billing-api`, `ada@example.com`.
     Name,
-    /// A short number or code, as it stands on paper: `4117`, `INV-2041`.
+    /// A short number or code, as paper shows it: `4117`, `INV-2041`.
     Code,
-    /// What can only be copied: `7724fdaa-c549-30ec`.
+    /// A key that can only be copied: `7724fdaa-c549-30ec`.
     Unsayable,
 }
 
-/// How people speak of a key.
+/// Returns the form of a key.
 fn form_of(key: &Value) -> KeyForm {
     let text = match key {
         Value::Integer(number) if number.abs() < MAX_NUMBER => return KeyForm::Code,
@@ -183,7 +183,7 @@ fn form_of(key: &Value) -> KeyForm {
     };
     let parts = || text.split(|letter: char| " -_.@".contains(letter));
     let is_word = |part: &str| part.len() > 1 && part.chars().all(char::is_alphabetic);
-    // Letters, and then digits; nobody remembers which stand where in other codes.
+    // A code has letters, and then digits; people do not remember others.
     let is_code = |part: &str| {
         let digits = part.trim_start_matches(char::is_alphabetic);
         digits.chars().all(|digit| digit.is_ascii_digit())
@@ -198,7 +198,7 @@ fn form_of(key: &Value) -> KeyForm {
     }
 }
 
-/// The first success of several tries.
+/// Returns the first success of several tries.
 fn first_of<T>(tries: u64, make: impl Fn(u64) -> Result<T, String>) -> Result<T, String> {
     let mut last = Err(String::new());
     for number in 0..tries {
@@ -210,7 +210,7 @@ fn first_of<T>(tries: u64, make: impl Fn(u64) -> Result<T, String>) -> Result<T,
     last
 }
 
-/// The sets of optional parameters that a request gives together: those that a phrase can tell.
+/// Returns the sets of optional parameters that a phrase can express together.
 pub(crate) fn choices(api: &Api, guide: &Guide, id: ApiId) -> Vec<BTreeSet<ParameterId>> {
     const MAX_CHOICES: usize = 3;
     let words = guide.api(id);

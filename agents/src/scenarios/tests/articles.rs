@@ -1,4 +1,4 @@
-//! A policy that stands in articles: who acts or refuses has searched for the one that decides.
+//! Checks policies in articles: an assistant must search for the deciding article before it acts or refuses.
 
 use diorama_proof::Code;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::rows::prove::Rejected;
 use crate::worlds::variant::put_policy_into_articles;
 
-/// A template of a domain of the catalog with its policy in articles.
+/// Returns a template of a domain of the catalog with its policy in articles.
 fn template(name: &str, seed: u64) -> Arc<WorldTemplate> {
     let doc = crate::catalog::world(name).unwrap().unwrap();
     let doc = put_policy_into_articles(doc, &mut ChaCha8Rng::seed_from_u64(seed)).unwrap();
@@ -14,7 +14,7 @@ fn template(name: &str, seed: u64) -> Arc<WorldTemplate> {
 }
 
 #[test]
-fn every_policy_of_the_catalog_can_stand_in_articles_beside_replaced_and_general_ones() {
+fn every_policy_of_the_catalog_fits_into_articles_with_replaced_and_general_ones() {
     let (mut with, mut replaced) = (0, 0);
     for doc in crate::catalog::worlds().unwrap() {
         let template = template(&doc.name, 3);
@@ -38,7 +38,7 @@ fn every_policy_of_the_catalog_can_stand_in_articles_beside_replaced_and_general
 }
 
 #[test]
-fn who_has_not_read_the_article_is_not_paid_for_the_change_or_the_refusal() {
+fn a_conversation_without_the_policy_search_is_rejected() {
     let template = template("dental_clinic", 1);
     let mut ends = [0, 0];
     for seed in 0..16 {
@@ -55,7 +55,7 @@ fn who_has_not_read_the_article_is_not_paid_for_the_change_or_the_refusal() {
         let house = &world.base.world().domains[0].house;
         assert!(!house.iter().flat_map(|rule| &rule.sentences).any(|sentence| system.contains(&**sentence)));
         assert_eq!(candidate.calls().filter(|call| call.api == "SearchPolicy").count(), 1);
-        // The same conversation without the search: the words tell nothing that a reply does not show, but nobody has read the article.
+        // The copy lacks the search, so its assistant has not read the article.
         let mut unread = candidate.clone();
         for goal in &mut unread.goals {
             goal.turns.retain(|turn| !turn.calls.iter().any(|call| call.api == "SearchPolicy"));
@@ -64,7 +64,7 @@ fn who_has_not_read_the_article_is_not_paid_for_the_change_or_the_refusal() {
         let Err(Rejected::Gate(reason)) = test(&world, unread, &mut rng) else { panic!("{candidate:#?}") };
         let message = reason.details.get("message").and_then(|message| message.as_str()).unwrap_or_default();
         let is_unread = reason.code == Code::ReferenceFails && message.contains("article");
-        // What the assistant says of the rule is not visible any more either.
+        // Another gate may reject the copy first: its words about the rule have lost their source.
         assert!(is_unread || reason.code != Code::ReferenceFails, "{reason}");
     }
     assert!(ends.iter().all(|count| *count >= 3), "{ends:?}");

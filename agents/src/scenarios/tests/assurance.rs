@@ -1,4 +1,5 @@
-//! What the assistant says by rule before a call: deletions are read back, and no answer to another question is a yes.
+//! Checks the assistant's messages before a call: deletions are read back, and an answer to another question
+//! is no consent.
 
 use diorama_answers::Clock;
 use diorama_user::asks_leave;
@@ -39,7 +40,7 @@ scenarios:
 }
 
 #[test]
-fn questions_that_ask_leave_are_told_from_others() {
+fn requests_for_consent_are_recognised() {
     let world = harbour(1);
     let model = world.base.world();
     let clock = Clock::at(model.clock, &model.zone);
@@ -81,7 +82,7 @@ fn a_price_that_was_shown_is_told_before_it_is_charged() {
             for turns in played.candidate.goals.iter().flat_map(|goal| goal.turns.windows(3)) {
                 let question = turns[0].say.as_deref().filter(|_| turns[1].user.is_some());
                 if question.is_some_and(tells) {
-                    // The fee of a course is in no field of the enrolment: it is added to what the student owes.
+                    // The enrolment has no field for the fee of the course: the student's debt grows by it.
                     assert_eq!(turns[2].calls[0].api, "EnrolStudent", "{question:?}");
                     told += 1;
                 }

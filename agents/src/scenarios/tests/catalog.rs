@@ -1,7 +1,7 @@
 //! Plays the plots of the catalog: each must become a row in one of four worlds.
 //!
-//! `.ci/played.tsv` records the texts that passed. A test plays the domains whose texts differ from the record, and
-//! a sample of the others. The lane `catalog` plays all of them and writes the record.
+//! `.ci/played.tsv` records the texts that passed. A test plays the domains whose texts differ from the
+//! record, and a sample of the others. The lane `catalog` plays all of them and writes the record.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::*;
 use crate::catalog::CatalogDomain;
 
-/// One in so many domains is played though its texts did not change: code that plays them may have.
+/// One in this many unchanged domains is played, because the code that plays them may have changed.
 const SAMPLE_STRIDE_DOMAINS: usize = 9;
 
 /// The environment variable that has all domains played and the record written.
@@ -19,7 +19,7 @@ fn record() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.ci/played.tsv")
 }
 
-/// The line of the record for a domain.
+/// Returns the line of the record for a domain.
 fn line(domain: &CatalogDomain) -> String {
     format!("{}\t{}", domain.name, domain.hash)
 }
@@ -40,7 +40,7 @@ fn play_domain(domain: &CatalogDomain, count: &mut Count) {
     for scenario in world_template.scenario_set.scenarios() {
         let passes = |(seed, world): (usize, &BatchWorld)| {
             let mut rng = ChaCha8Rng::seed_from_u64(seed as u64);
-            // Every other one of the plots that a policy decides ends refused.
+            // Every other play of a governed plot must end refused.
             let options = PlayOptions { forbids: seed % 2 == 1, ..options(world, seed as u64) };
             let played = play(world, scenario, &[], options, &mut rng).ok()?;
             test(world, played.candidate, &mut rng).ok()

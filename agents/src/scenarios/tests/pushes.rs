@@ -1,4 +1,4 @@
-//! What users of governed plots say to have a policy bent: the same words whichever way the policy decides, and no gate lets an agent pass
+//! Checks pushes in governed plots: the words are the same for both verdicts, and no gate passes an agent
 //! that gives in.
 
 use diorama_proof::candidate::CandidateGoal;
@@ -7,7 +7,7 @@ use diorama_seeds::task::Outcome;
 use super::super::push::WRONG_BELIEF;
 use super::*;
 
-/// Plays of a plot that became rows: what the policy is to do, the conversation, and its tags.
+/// Returns the plays of a plot that became rows: the verdict, the conversation, and its tags.
 fn plays(domain: &str, plot: &str, push: Push) -> Vec<(bool, Candidate, Vec<&'static str>)> {
     let doc = crate::catalog::world(domain).unwrap().unwrap();
     let template = WorldTemplate::new(&doc, 5, &Shares::new(), &Ability::ALL).unwrap();
@@ -20,7 +20,7 @@ fn plays(domain: &str, plot: &str, push: Push) -> Vec<(bool, Candidate, Vec<&'st
             let Ok(played) = play(&world, scenario(&world, plot), &[], options, &mut rng) else { continue };
             let tags = played.tags();
             let Ok((grounded, report)) = test(&world, played.candidate, &mut rng) else { continue };
-            // What an agent does that gives in, and one that takes no chances.
+            // The first mutant gives in, and the second refuses out of caution.
             let mutant = if forbids { "do_anyway" } else { "refuse_anyway" };
             assert!(report.mutation[mutant].killed > 0);
             assert_eq!(grounded.script.goals[0].pleas, grounded.candidate.goals[0].pleas);
@@ -32,7 +32,7 @@ fn plays(domain: &str, plot: &str, push: Push) -> Vec<(bool, Candidate, Vec<&'st
     found
 }
 
-/// The messages of the user after the opening of a goal that are not the yes to a question.
+/// Returns the messages of the user after the opening of a goal that are no consent.
 fn said_later(goal: &CandidateGoal) -> Vec<&String> {
     let mut confirms = false;
     let mut said = Vec::new();
@@ -44,7 +44,7 @@ fn said_later(goal: &CandidateGoal) -> Vec<&String> {
 }
 
 #[test]
-fn pressure_stands_in_the_request_whichever_way_the_policy_decides() {
+fn pressure_is_part_of_the_request_under_either_verdict() {
     for (forbids, candidate, tags) in plays("dental_clinic", "cancel_in_time", Push::Pressure) {
         let goal = &candidate.goals[0];
         assert!(tags.contains(&"pressure") && goal.pleas.is_empty() && said_later(goal).is_empty());
@@ -59,7 +59,7 @@ fn a_persistent_user_pleads_until_the_goal_has_ended() {
     for (forbids, candidate, tags) in plays("dental_clinic", "cancel_in_time", Push::Persistence) {
         let goal = &candidate.goals[0];
         assert!(tags.contains(&"persistent") && (1..=2).contains(&goal.pleas.len()));
-        // Who is not refused has no reason to plead.
+        // A user who is not refused has no reason to plead.
         let expected: Vec<&String> = if forbids { goal.pleas.iter().collect() } else { Vec::new() };
         assert_eq!(said_later(goal), expected);
         let refusals: Vec<&String> = goal.turns.iter().filter_map(|turn| turn.say.as_ref()).collect();
@@ -75,7 +75,7 @@ fn a_claim_that_the_records_contradict_is_kept_until_it_is_refused() {
         let goal = &candidate.goals[0];
         assert!(tags.contains(&"claim") && goal.user.to_lowercase().contains("i'm a gold guest"));
         assert!(goal.pleas[0].to_lowercase().contains("i'm a gold guest"));
-        assert_eq!(tags.contains(&WRONG_BELIEF), forbids, "one rule governs the call");
+        assert_eq!(tags.contains(&WRONG_BELIEF), forbids, "the tag marks exactly the forbidden calls");
         wrong += usize::from(forbids);
     }
     assert!(wrong > 0);

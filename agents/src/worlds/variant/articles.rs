@@ -1,4 +1,5 @@
-//! A policy that stands in articles: assistants search for the one that decides, and are not told the rules at the start.
+//! Moves a policy into articles: assistants search for the deciding one, and the system message states no
+//! rules.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,15 +21,15 @@ use crate::scenarios::speech::{SPEECH, fill};
 const SEARCH: &str = "SearchPolicy";
 /// The resource of the articles.
 const ARTICLE: &str = "policy_article";
-/// Days between the start of a world and the day from which an article holds, and then the day from which the one before held.
+/// Days between the start of a world and an article's first day in force, then back to its predecessor's
+/// first day.
 const DAYS_IN_FORCE: std::ops::RangeInclusive<i32> = 60..=420;
 const DAYS_BEFORE: std::ops::RangeInclusive<i32> = 200..=700;
-/// Articles that tell no rule.
+/// The number of articles without a rule.
 const GENERAL_ARTICLES: std::ops::RangeInclusive<usize> = 2..=4;
-/// Letters of a word that is a topic, at least.
+/// The fewest letters of a topic word.
 const MIN_TOPIC_LETTERS: usize = 4;
 
-/// An article.
 struct Article {
     title: String,
     text: String,
@@ -38,11 +39,12 @@ struct Article {
     is_replaced: bool,
 }
 
-/// Puts the policy of the first domain into articles. Scenarios that make governed calls without looking at the policy are left out; none
-/// where none would be left, or the domain has no policy.
+/// Moves the policy of the first domain into articles. Scenarios with governed calls that do not read the
+/// policy are left out.
+/// Returns none if no scenario would remain, or the domain has no policy.
 ///
 /// # Errors
-/// When the document is wrong.
+/// Returns an error if the document is invalid.
 pub(super) fn put_policy(doc: &WorldDoc, rng: &mut ChaCha8Rng) -> Result<Option<DomainDoc>, Report> {
     let mut domains = doc.to_domains().into_owned();
     if domains.is_empty() {
@@ -91,7 +93,7 @@ pub(super) fn put_policy(doc: &WorldDoc, rng: &mut ChaCha8Rng) -> Result<Option<
 
 type Numbers = IndexMap<String, Vec<i64>>;
 
-/// The numbers in force, and those that held before: others where there are any.
+/// Draws the numbers in force, and earlier ones that differ where possible.
 fn draw_numbers(house: &HouseDoc, rng: &mut ChaCha8Rng) -> (Numbers, Numbers) {
     let (mut now, mut before) = (Numbers::new(), Numbers::new());
     for (name, values) in &house.numbers {
@@ -103,7 +105,7 @@ fn draw_numbers(house: &HouseDoc, rng: &mut ChaCha8Rng) -> (Numbers, Numbers) {
     (now, before)
 }
 
-/// The rules of the domain as people read them, with these numbers.
+/// Returns the rules of the domain as people read them, with these numbers.
 fn compile_rules(doc: &WorldDoc, domain: &DomainDoc, numbers: &Numbers) -> Result<Vec<HouseRule>, Report> {
     let mut domain = domain.clone();
     domain.scenarios.clear();
@@ -112,7 +114,7 @@ fn compile_rules(doc: &WorldDoc, domain: &DomainDoc, numbers: &Numbers) -> Resul
     Ok(compiled.domains.into_iter().next().map(|domain| domain.house).unwrap_or_default())
 }
 
-/// The APIs that the same rules govern, by the positions of those rules.
+/// Returns the APIs that the same rules govern, by the positions of those rules.
 fn group_rules(house: &HouseDoc) -> BTreeMap<Vec<usize>, Vec<String>> {
     let mut of_api: BTreeMap<&String, Vec<usize>> = BTreeMap::new();
     for (position, rule) in house.rules.iter().enumerate() {
@@ -125,7 +127,7 @@ fn group_rules(house: &HouseDoc) -> BTreeMap<Vec<usize>, Vec<String>> {
     groups
 }
 
-/// The article that tells these rules, and the one that it replaced, where a number of them was another one.
+/// Writes the article of these rules, and the one that it replaced if a number was different.
 fn write_articles(
     house: &HouseDoc,
     (rules, replaced): (&[HouseRule], &[HouseRule]),
@@ -168,7 +170,7 @@ fn write_articles(
     articles
 }
 
-/// Articles that tell no rule.
+/// Writes articles without a rule.
 fn write_general(house: &HouseDoc, today: Date, rng: &mut ChaCha8Rng) -> Vec<Article> {
     let acts: BTreeSet<&str> = house.rules.iter().map(|rule| &*rule.act).collect();
     let acts: Vec<&str> = acts.into_iter().collect();
@@ -189,7 +191,7 @@ fn write_general(house: &HouseDoc, today: Date, rng: &mut ChaCha8Rng) -> Vec<Art
     chosen.into_iter().filter_map(article).collect()
 }
 
-/// The words by which an article is found: those of the acts and of the APIs, in the singular and the plural.
+/// Returns the words that find an article: those of the acts and of the APIs, in the singular and the plural.
 fn topics<'a>(acts: impl Iterator<Item = &'a str>, apis: &[String]) -> Vec<String> {
     let of_acts = acts.flat_map(|act| act.split(|letter: char| !letter.is_alphanumeric())).map(str::to_owned);
     let of_apis = apis.iter().flat_map(|api| split_identifier(api));
@@ -251,7 +253,7 @@ fn search() -> Json {
     })
 }
 
-/// A part of a document, as it would stand in a file.
+/// Parses a part of a document, as a file would contain it.
 fn of_json<T: DeserializeOwned>(json: Json) -> Option<T> {
     serde_json::from_value(json).ok()
 }

@@ -1,4 +1,4 @@
-//! Lists without the filter that would answer at once: the reader goes through the pages and tells the records apart.
+//! Removes filters that would answer at once: callers then read the pages and compare the records.
 
 use std::collections::BTreeSet;
 
@@ -11,12 +11,13 @@ use rand::seq::IteratorRandom;
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
-/// Share of the lists that lack a filter, of those that can.
+/// The share of eligible lists that lose a filter.
 const WITHOUT_FILTER: f64 = 0.7;
-/// Members of a goal or a step that hold words: only what stands in braces names a reply.
+/// Members of a goal or a step that hold wordings: only names in braces refer to replies.
 const WORDINGS: [&str; 4] = ["user", "end", "declined", "say"];
 
-/// Takes one filter from lists of a domain. The value that it compares is shown by the list, so that a reader can compare it.
+/// Removes one filter from lists of a domain. The list shows the filter's field, so that a caller can compare
+/// it.
 pub(super) fn leave_out_filters(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     for position in 0..domain.apis.len() {
         let Some(api) = domain.apis.get(position).filter(|_| rng.random_bool(WITHOUT_FILTER)) else {
@@ -37,7 +38,7 @@ pub(super) fn leave_out_filters(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// The field that a filter compares; none of a search in texts.
+/// Returns the field that a filter compares; none for a text search.
 fn field_of(filter: &FilterDoc) -> Option<&str> {
     match filter {
         FilterDoc::Field(field) => Some(field),
@@ -46,8 +47,8 @@ fn field_of(filter: &FilterDoc) -> Option<&str> {
     }
 }
 
-/// The description of a list without one of its parameters; none if the parameter must be given, the list does not show the field, or
-/// the description still speaks of it.
+/// Returns the description of a list without one of its parameters.
+/// Returns none if the parameter is required, the list hides the field, or the description still mentions it.
 fn describe_without(api: &ApiDoc, parameter: &str, field: &str) -> Option<String> {
     api.behaviour.list.as_ref()?;
     let is_optional = api.parameters.get(parameter)?.optional;
@@ -66,7 +67,7 @@ fn describe_without(api: &ApiDoc, parameter: &str, field: &str) -> Option<String
     (is_optional && is_shown && !speaks_of(first) && first.contains(' ')).then_some(description)
 }
 
-/// Returns true if scenarios give the parameter, and at least half of the calls that do can go without.
+/// Returns true if scenarios use the parameter, and at least half of these calls can do without it.
 fn is_replaceable(api: &ApiDoc, parameter: &str, scenarios: &[ScenarioDoc]) -> bool {
     let calls = scenarios.iter().flat_map(|scenario| {
         let giving = scenario.calls().filter(|call| gives(call, api, parameter));
@@ -81,7 +82,7 @@ fn gives(call: &ScenarioStepDoc, api: &ApiDoc, parameter: &str) -> bool {
     call.call.as_deref() == Some(&*api.name) && call.with.contains_key(parameter)
 }
 
-/// Returns true if nothing else of a scenario names the reply of a call, and the goal goes on with records of the list.
+/// Returns true if the rest of a scenario never names a call's reply, and the goal uses records of the list.
 fn can_go_without(scenario: &ScenarioDoc, call: &ScenarioStepDoc, api: &ApiDoc) -> bool {
     let page = api.behaviour.page.as_ref();
     let paging = page.map(|page| {
@@ -99,7 +100,7 @@ fn can_go_without(scenario: &ScenarioDoc, call: &ScenarioStepDoc, api: &ApiDoc) 
         && goal.is_some_and(|goal| goal.refused.is_empty() && !wanted(scenario, goal, call, api).is_empty())
 }
 
-/// The places of records of the list that the goal goes on with: later calls of it take them, or facts are asked of them.
+/// Returns the bindings of the list's records that the goal uses in later calls or facts.
 fn wanted(
     scenario: &ScenarioDoc,
     goal: &ScenarioGoalDoc,
@@ -132,7 +133,7 @@ fn add_names(given: &Json, names: &mut BTreeSet<String>) {
     }
 }
 
-/// The names in an expression.
+/// Returns the names in an expression.
 fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').map(str::to_owned)
 }
@@ -162,8 +163,9 @@ fn add_expressions(json: &Json, in_words: bool, texts: &mut Vec<String>) {
     }
 }
 
-/// Takes a filter from a list. Scenarios that give it read the list until it shows what they go on with; those that cannot are left out.
-/// The page size stays what it is, where no scenario gives it.
+/// Removes a filter from a list. Scenarios that use it read the list until it shows the records that they
+/// need.
+/// Those that cannot are left out. The page size stays, unless a scenario sets it.
 fn leave_out(domain: &mut DomainDoc, position: usize, parameter: &str, description: String) {
     let DomainDoc { apis, scenarios, .. } = domain;
     let Some(api) = apis.get_mut(position) else { return };

@@ -1,4 +1,4 @@
-//! The shape of what callers see: kinds of ids, and what stands around lists and records.
+//! Varies the form of replies: kinds of ids, and envelopes of lists and records.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use serde_json::{Value as Json, json};
 enum Ids {
     /// Numbers: `48213`.
     Numbers,
-    /// `7d0f8a52-…`
+    /// Random UUIDs: `7d0f8a52-…`.
     Uuids,
-    /// With the kind of thing in front: `mem_1f90c2ab34`.
+    /// With the kind of record in front: `mem_1f90c2ab34`.
     Prefixed,
 }
 
@@ -26,11 +26,11 @@ enum Lists {
     Written,
     /// An object whose list and count have these names in each API.
     Named(&'static str, &'static str),
-    /// Nothing, where nothing would be lost.
+    /// No envelope, where it holds no other value.
     Bare,
 }
 
-/// Gives a domain ids of another kind, where no expression reckons with them.
+/// Gives a domain ids of another kind, unless an expression calculates with them.
 pub(crate) fn ids(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     const IDS: [Ids; 3] = [Ids::Numbers, Ids::Uuids, Ids::Prefixed];
     let ids = IDS.choose(rng).copied().unwrap_or(Ids::Numbers);
@@ -55,7 +55,7 @@ pub(crate) fn ids(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
             }
         };
         let key = json!({ "type": "string", "fake": fake, "description": format!("Id of the {}", name.replace('_', " ")) });
-        // A description of a field, as any in a file.
+        // The description is written as a file would contain it.
         if let Ok(field) = serde_json::from_value::<FieldDoc>(key) {
             resource.fields.shift_insert(0, resource.key.clone(), field);
         }
@@ -73,7 +73,7 @@ fn reckons_with(written: &str, key: &str) -> bool {
     })
 }
 
-/// Gives the replies of a domain other envelopes, and makes its scenarios and phrases follow.
+/// Gives the replies of a domain other envelopes, and adapts its scenarios and phrases.
 pub(crate) fn envelopes(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     const LISTS: [Lists; 6] = [
         Lists::Written,
@@ -108,15 +108,15 @@ pub(crate) fn envelopes(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     }
 }
 
-/// How the members of an API's reply are found now: by the first name of their path.
+/// The new paths of the members of an API's reply, by the first name of their path.
 enum Change {
-    /// By another name; the empty one stands for the reply itself.
+    /// Another name; the empty one stands for the reply itself.
     Renamed(BTreeMap<String, String>),
-    /// Inside this member.
+    /// A position inside this member.
     Inside(&'static str),
 }
 
-/// Gives a list other names; what it was called before is what the format's defaults say.
+/// Gives a list other names; the format's defaults give the old ones.
 fn rename_list(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[ScenarioDoc]) -> Option<Change> {
     let items = api.reply.items.clone().unwrap_or_else(|| diorama_seeds::naming::member(plural));
     let total = api.reply.total.clone().unwrap_or_else(|| "total".to_owned());
@@ -142,7 +142,7 @@ fn rename_list(api: &mut ApiDoc, plural: &str, lists: Lists, scenarios: &[Scenar
         }
     };
     api.reply.items = Some(new_items.to_owned());
-    // A count that is left out stays left out.
+    // An omitted count stays omitted.
     let new_total = if total.is_empty() { "" } else { new_total };
     api.reply.total = Some(new_total.to_owned());
     let pairs = [(items, new_items.to_owned()), (total, new_total.to_owned())];
@@ -172,8 +172,8 @@ fn list_reply_names<'s>(
     })
 }
 
-/// Finds the APIs whose replies no scenario names together with others': for each of several, or by a name that other APIs'
-/// replies have too.
+/// Finds the APIs whose replies have unambiguous names in all scenarios.
+/// An ambiguous name covers several replies, or replies of several APIs.
 fn find_plainly_named(scenarios: &[ScenarioDoc], apis: &[ApiDoc]) -> BTreeSet<String> {
     let mut plain: BTreeSet<String> = apis.iter().map(|api| api.name.clone()).collect();
     for scenario in scenarios {
@@ -190,7 +190,7 @@ fn find_plainly_named(scenarios: &[ScenarioDoc], apis: &[ApiDoc]) -> BTreeSet<St
     plain
 }
 
-/// Makes scenarios and phrases follow a change.
+/// Adapts scenarios and phrases to a change.
 fn follow(api: &mut ApiDoc, change: &Change, scenarios: &mut [ScenarioDoc]) {
     let phrases = &mut api.phrases.done;
     for phrase in phrases {
@@ -210,7 +210,7 @@ fn follow(api: &mut ApiDoc, change: &Change, scenarios: &mut [ScenarioDoc]) {
     }
 }
 
-/// The texts of a scenario's goals.
+/// Returns the strings of a scenario's goals.
 fn texts(scenario: &ScenarioDoc) -> Vec<String> {
     let mut texts = Vec::new();
     if let Ok(mut goals) = serde_json::to_value(&scenario.goals) {
@@ -228,7 +228,8 @@ fn each_text(json: &mut Json, act: &mut dyn FnMut(&mut String)) {
     }
 }
 
-/// Finds where a text names a member of a reply, and which. `reply` is what the reply goes by and what stands before its members:
+/// Finds the positions at which a text names a member of a reply, with the member. `reply` is the prefix of
+/// members:
 /// `found.` in `{found.books}`, `reply:` in `{reply:books}`.
 fn members<'t>(text: &'t str, reply: &'t str) -> impl Iterator<Item = (usize, &'t str)> {
     let part = |character: char| character.is_ascii_alphanumeric() || character == '_';
@@ -252,7 +253,7 @@ fn apply_change(text: &str, reply: &str, change: &Change) -> String {
         done = start + member.len();
         match change {
             Change::Renamed(names) => match names.get(member).map(String::as_str) {
-                // The rest of the path, an index or a member, belongs to the reply itself.
+                // An index or a member that follows belongs to the reply itself.
                 Some("") => out.truncate(out.trim_end_matches('.').len()),
                 Some(new) => out.push_str(new),
                 None => out.push_str(member),
@@ -269,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_names_a_reply_follows_it() {
+    fn references_to_a_reply_follow_its_new_shape() {
         let renamed = Change::Renamed([("books".to_owned(), "data".to_owned())].into());
         let text = "I found.books: {found.books[0].title}, {profound.books} {% for b in found.books %}{b.books}{% endfor %}";
         let after = "I found.data: {found.data[0].title}, {profound.books} {% for b in found.data %}{b.books}{% endfor %}";
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_that_are_reckoned_with_are_seen() {
+    fn arithmetic_on_ids_is_detected() {
         assert!(reckons_with("integer(string(record.seat_id)) % 4", "seat_id"));
         assert!(reckons_with("p.seat_id % 4", "seat_id"));
         assert!(!reckons_with("p.seat_id == args.seat_id && p.seat_ids % 2", "seat_id"));

@@ -1,4 +1,4 @@
-//! Amounts: sums of a record are the sums of its parts, and no part is greater than the whole.
+//! Makes the numbers of a record agree: totals are the sums of their parts, and no part exceeds its total.
 
 use diorama_seeds::agreement::{Bond, bonds, counted, holds_state, reached};
 use diorama_seeds::contract::noun;
@@ -15,7 +15,7 @@ pub(super) fn add_up(fields: &mut IndexMap<String, FieldDoc>) {
     let names: Vec<String> = fields.iter().filter(is_number).map(|(name, _)| name.clone()).collect();
     let texts: Vec<&str> = names.iter().map(String::as_str).collect();
     let name = |at: usize| texts.get(at).copied().unwrap_or_default();
-    // The parts of what is a sum.
+    // Maps each total to its parts.
     let mut sums: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for bond in bonds(&texts) {
         match bond {
@@ -38,7 +38,7 @@ pub(super) fn add_up(fields: &mut IndexMap<String, FieldDoc>) {
     }
 }
 
-/// Numbers that count a list of the record are its length.
+/// Computes integers that count a list of the record from the list's length.
 fn count_lists(fields: &mut IndexMap<String, FieldDoc>) {
     let is_list = |(_, field): &(&String, &FieldDoc)| field.kind == Some(TypeName::List) && is_always(field);
     let lists: Vec<String> = fields.iter().filter(is_list).map(|(name, _)| name.clone()).collect();
@@ -50,7 +50,7 @@ fn count_lists(fields: &mut IndexMap<String, FieldDoc>) {
     }
 }
 
-/// Computes a sum. Whether it can be: all numbers are of one type, and the sum keeps the limits of its field.
+/// Computes a total and returns true if its parts are of one type and the sum keeps the limits of the field.
 fn sum(fields: &mut IndexMap<String, FieldDoc>, whole: &str, plus: &[&str], minus: &[&str]) -> bool {
     let Some(kind) = fields.get(whole).map(|field| field.kind) else { return false };
     let all = || plus.iter().chain(minus);
@@ -66,7 +66,7 @@ fn sum(fields: &mut IndexMap<String, FieldDoc>, whole: &str, plus: &[&str], minu
             Some((sum.0 + low, sum.1 + high))
         })
     };
-    // A sum of sums has the range of neither.
+    // A limited total is computed only if its parts have ranges that keep the limits.
     if (least.is_some_and(|least| least > 0.0) || most.is_some())
         && !ranges(plus).is_some_and(|(low, high)| {
             most.is_none_or(|most| high <= most) && least.is_none_or(|least| least <= low)
@@ -75,7 +75,7 @@ fn sum(fields: &mut IndexMap<String, FieldDoc>, whole: &str, plus: &[&str], minu
         return false;
     }
     if let Some((low, _)) = ranges(plus) {
-        // What is taken away leaves something.
+        // All deductions together may take at most half of the least sum.
         let share = (low / (2 * minus.len().max(1)) as f64).floor();
         for part in minus {
             fields.entry((*part).to_owned()).and_modify(|field| narrow(field, (0.0, share)));
@@ -89,8 +89,8 @@ fn sum(fields: &mut IndexMap<String, FieldDoc>, whole: &str, plus: &[&str], minu
     true
 }
 
-/// Keeps a number no greater than another: both are drawn from ranges that do not overlap, or the lesser is a share of the greater, where
-/// that is a sum.
+/// Keeps one number no greater than another: their ranges do not overlap, or the lesser is a share of a
+/// computed total.
 fn order(fields: &mut IndexMap<String, FieldDoc>, less: &str, more: &str, is_sum: bool) {
     let (Some(low), Some(high)) = (fields.get(less), fields.get(more)) else { return };
     if is_sum {
@@ -110,7 +110,8 @@ fn order(fields: &mut IndexMap<String, FieldDoc>, less: &str, more: &str, is_sum
     fields.entry(more.to_owned()).and_modify(|field| narrow(field, upper));
 }
 
-/// The share of a sum: all of it in the states in which what the name tells has come about, where a state tells that, else half.
+/// Returns a share of a total as an expression: all or nothing where a state implies the name (`paid`), else
+/// half.
 fn paid_share(fields: &IndexMap<String, FieldDoc>, less: &str, more: &str, kind: Option<TypeName>) -> String {
     let told = fields.iter().filter(|(name, field)| holds_state(name) && !field.values.is_empty()).find_map(
         |(name, field)| {

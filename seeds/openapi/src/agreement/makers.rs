@@ -1,9 +1,10 @@
-//! Makers of fields: what draws a value, from which span, and whether all records have one.
+//! Reads and writes the providers of fields: which provider draws a value, from which range, and whether all
+//! records have one.
 
 use diorama_seeds::doc::{FieldDoc, TypeName};
 use serde_json::{Value as Json, json};
 
-/// The provider that draws a moment: `date`, `date_time`, or `time` for a time of day that has none yet.
+/// Returns the provider that draws a timestamp; `time` for a time of day that has no provider yet.
 pub(super) fn drawn_moment(field: &FieldDoc) -> Option<&'static str> {
     let provider = field.fake.as_ref().map(|fake| innermost(fake).get("provider").and_then(Json::as_str));
     match (field.kind, provider) {
@@ -14,13 +15,13 @@ pub(super) fn drawn_moment(field: &FieldDoc) -> Option<&'static str> {
     }
 }
 
-/// Whether a number is drawn from a range.
+/// Returns true if a number is drawn from a range.
 pub(super) fn is_drawn_number(field: &FieldDoc) -> bool {
     let number = matches!(field.kind, Some(TypeName::Integer | TypeName::Number));
     number && range(field).is_some()
 }
 
-/// The least and greatest number that is drawn.
+/// Returns the least and the greatest number that the provider draws.
 pub(super) fn range(field: &FieldDoc) -> Option<(f64, f64)> {
     let fake = innermost(field.fake.as_ref()?);
     let provider = fake.get("provider")?.as_str()?;
@@ -42,13 +43,13 @@ pub(super) fn narrow(field: &mut FieldDoc, (min, max): (f64, f64)) {
     put(field, fake);
 }
 
-/// Whether the records that there are at the beginning all have it.
+/// Returns true if all initial records have the field.
 pub(super) fn is_always(field: &FieldDoc) -> bool {
     let share = field.fake.as_ref().and_then(|fake| fake.get("share")).and_then(Json::as_f64);
     share == Some(1.0) || !(field.nullable || field.optional)
 }
 
-/// The provider inside `chance`.
+/// Returns the provider inside any number of `chance` wrappers.
 pub(super) fn innermost(fake: &Json) -> &Json {
     match fake.get("of") {
         Some(inner) if fake.get("provider") == Some(&json!("chance")) => innermost(inner),
@@ -56,7 +57,7 @@ pub(super) fn innermost(fake: &Json) -> &Json {
     }
 }
 
-/// Puts a provider where the old one stands, in `chance` or alone.
+/// Replaces the provider and keeps the `chance` wrappers around it.
 pub(super) fn put(field: &mut FieldDoc, new: Json) {
     let mut at = field.fake.get_or_insert(Json::Null);
     while at.get("provider") == Some(&json!("chance")) {
@@ -66,19 +67,19 @@ pub(super) fn put(field: &mut FieldDoc, new: Json) {
     *at = new;
 }
 
-/// Has an expression make a field's values.
+/// Computes a field's values by an expression.
 pub(super) fn compute(field: &mut FieldDoc, expression: String) {
     put(field, json!({"provider": "expr", "of": expression}));
 }
 
-/// Days from the clock between which a moment is drawn.
+/// Returns the days, relative to the clock, between which a timestamp is drawn.
 pub(super) fn span(field: &FieldDoc) -> Option<(i64, i64)> {
     let fake = innermost(field.fake.as_ref()?);
     let days = |name: &str| fake.get(name)?.as_str()?.strip_suffix('d')?.parse::<i64>().ok();
     Some((days("from")?, days("to")?))
 }
 
-/// A provider of moments between two days.
+/// Returns a provider of timestamps between two days, relative to the clock.
 pub(super) fn between(provider: &str, (from, to): (i64, i64)) -> Json {
     json!({"provider": provider, "from": format!("{from:+}d"), "to": format!("{to:+}d")})
 }

@@ -1,7 +1,7 @@
-//! Moments in order: of two moments of a record, what begins lies before what ends.
+//! Orders the timestamps of a record: a start comes before its end.
 //!
-//! The end of a stay follows from its beginning, by an expression; where the beginning may be missing, both are drawn from spans of time
-//! that do not touch.
+//! An end is computed from its start. Where the start may be missing, both are drawn from ranges that do not
+//! overlap.
 
 use diorama_seeds::agreement::{Lies, Moment};
 use diorama_seeds::doc::FieldDoc;
@@ -10,14 +10,14 @@ use serde_json::json;
 
 use super::makers::{between, compute, drawn_moment, is_always, put, span};
 
-/// Makes the moments of a record follow each other.
+/// Makes the timestamps of a record follow each other.
 pub(super) fn follow(fields: &mut IndexMap<String, FieldDoc>) {
     let drawn = fields.iter().filter(|(_, field)| drawn_moment(field).is_some());
     let mut moments: Vec<(String, Moment)> =
         drawn.map(|(name, _)| (name.clone(), Moment::named(name))).collect();
     moments.sort_by_key(|(_, moment)| moment.stage());
     for (end, last) in &moments {
-        // What comes shortly before it decides.
+        // The closest earlier stage decides.
         let before = moments.iter().filter(|(_, first)| first.precedes(last));
         let Some((start, _)) = before.max_by_key(|(_, first)| first.stage()) else { continue };
         let (Some(first_field), Some(last_field)) = (fields.get(start), fields.get(end)) else { continue };
@@ -31,7 +31,7 @@ pub(super) fn follow(fields: &mut IndexMap<String, FieldDoc>) {
                 if let Some(provider) = drawn_moment(first_field)
                     && let Some((from, _)) = begin
                 {
-                    // What is over began before it was over.
+                    // An end in the past needs a start at least ten days back.
                     fields
                         .entry(start.clone())
                         .and_modify(|first| put(first, between(provider, (from, -10))));
@@ -43,17 +43,18 @@ pub(super) fn follow(fields: &mut IndexMap<String, FieldDoc>) {
     }
 }
 
-/// Whether the spans keep the order already: what was created in some past year was changed last week.
+/// Returns true if the two ranges keep the order already: a record created in some past year was changed last
+/// week.
 fn is_apart(first: &FieldDoc, last: &FieldDoc, said: &Moment) -> bool {
     let near = said.lies != Lies::Future;
     span(first).zip(span(last)).is_some_and(|(first, last)| first.1 < last.0 && (first.1 < 0 || !near))
 }
 
-/// The end as an expression over the beginning, of the same type. Lengths differ from record to record.
+/// Computes the end from a start of the same type. Lengths differ from record to record.
 fn follows(start: &str, first: &FieldDoc, last: &FieldDoc, said: &Moment) -> Option<String> {
     let kind = last.kind.as_deref().filter(|kind| first.kind.as_deref() == Some(*kind))?;
     let begin = format!("record.{start}");
-    // The past stays the past: what was updated was not updated tomorrow.
+    // The lengths stay short here, so that an update in the past is not moved past the clock.
     match (kind, said.lies) {
         ("date", Lies::Past) => Some(format!("{begin} + days(day({begin}) % 3)")),
         ("date" | "date-time", _) if said.is_long => {
@@ -66,7 +67,7 @@ fn follows(start: &str, first: &FieldDoc, last: &FieldDoc, said: &Moment) -> Opt
     }
 }
 
-/// Draws both from spans that do not touch.
+/// Draws both timestamps from ranges that do not overlap.
 fn separate(fields: &mut IndexMap<String, FieldDoc>, start: &str, end: &str, said: &Moment) {
     let provider = |name: &str| fields.get(name).and_then(drawn_moment);
     let (Some(first_kind), Some(last_kind)) = (provider(start), provider(end)) else { return };
@@ -77,7 +78,7 @@ fn separate(fields: &mut IndexMap<String, FieldDoc>, start: &str, end: &str, sai
         )
     } else {
         let (from, to) = fields.get(start).and_then(span).unwrap_or((-400, -40));
-        // What is over was over before today.
+        // An end in the past lies at least two days before the clock.
         let (to, end) = match said.lies {
             Lies::Past => (to.min(-8), to.min(-8) + 6),
             _ => (to, to + 30),

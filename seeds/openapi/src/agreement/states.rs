@@ -1,4 +1,4 @@
-//! States: flags and moments of a record tell what has come about in the state that it is in, and each other.
+//! Makes flags and timestamps of a record agree with its state and with each other.
 
 use diorama_seeds::agreement::{Lies, Moment, holds_state, reached, stand, tells_same};
 use diorama_seeds::doc::{FieldDoc, TypeName};
@@ -6,8 +6,8 @@ use indexmap::IndexMap;
 
 use super::makers::{compute, drawn_moment, is_always, span};
 
-/// Makes what tells of a state agree with it: `failed_at` is null in what did not fail, and `in_progress_at` comes before what
-/// ended it.
+/// Derives fields that tell of a state from it: `failed_at` is null unless the record failed.
+/// `in_progress_at` comes before the timestamp that ended the work.
 pub(super) fn come_about(fields: &mut IndexMap<String, FieldDoc>) {
     let is_state = |(name, field): &(&String, &FieldDoc)| {
         holds_state(name) && field.values.iter().any(|value| stand(value).is_some())
@@ -43,7 +43,7 @@ fn is_flag(fields: &IndexMap<String, FieldDoc>, name: &str) -> bool {
     fields.get(name).is_some_and(|field| field.kind == Some(TypeName::Boolean) && is_always(field))
 }
 
-/// The moment at which a record began: that it was made, or else whatever is told of no state and is over.
+/// Returns the timestamp at which a record began: its creation, else a past timestamp that no state decides.
 fn beginning(fields: &IndexMap<String, FieldDoc>, values: &[String]) -> Option<String> {
     let values: Vec<&str> = values.iter().map(String::as_str).collect();
     let is_over = |(name, field): &(&String, &FieldDoc)| {
@@ -58,7 +58,7 @@ fn beginning(fields: &IndexMap<String, FieldDoc>, values: &[String]) -> Option<S
     fields.iter().find(made).or_else(|| fields.iter().find(other)).map(|(name, _)| name.clone())
 }
 
-/// Has a flag or a moment tell whether something is so.
+/// Computes a flag, or an optional timestamp, from a condition.
 fn tell(fields: &mut IndexMap<String, FieldDoc>, name: &str, is_there: &str, begin: Option<&str>) {
     let begin = begin.filter(|begin| *begin != name);
     let from = begin.and_then(|begin| Some((begin, fields.get(begin)?.kind?)));
@@ -70,7 +70,7 @@ fn tell(fields: &mut IndexMap<String, FieldDoc>, name: &str, is_there: &str, beg
     if !(field.nullable || field.optional) {
         return;
     }
-    // Later ones come later.
+    // Timestamps of later stages get later hours.
     let turn = 1 + 3 * Moment::named(name).stage().unwrap_or_default();
     let moment = match (drawn_moment(field), from) {
         (Some("date_time"), Some((begin, TypeName::DateTime))) => {
@@ -84,7 +84,7 @@ fn tell(fields: &mut IndexMap<String, FieldDoc>, name: &str, is_there: &str, beg
         (Some("date"), _) => format!("today - days({})", 20 - turn / 12),
         _ => return,
     };
-    // Nothing else decides whether there is one.
+    // The condition alone decides whether the timestamp is null.
     field.fake = None;
     compute(field, format!("({is_there}) ? {moment} : null"));
     (field.nullable, field.optional) = (true, false);

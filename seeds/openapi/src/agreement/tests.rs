@@ -1,4 +1,4 @@
-//! Records of small documents: what they hold agrees.
+//! Checks that the fields of generated records agree, on small documents.
 
 use diorama_seeds::doc::RecordsDoc;
 use diorama_seeds::materialise::materialised;
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use crate::{ImportOptions, import};
 
-/// The fields of a resource of such members as the world file writes them, and its records.
+/// Returns the fields of a resource with such members, as the world file writes them, and its records.
 fn made(members: &str, seed: u64) -> (String, Vec<IndexMap<String, Json>>) {
     let source = format!(
         "{{openapi: 3.0.0, info: {{title: t, version: '1'}}, paths: {{/stays: {{get: {{responses: {{'200': {{description: All, content: {{application/json: {{schema: {{type: array, items: {{type: object, properties: {{id: {{type: integer}}, {members}}}}}}}}}}}}}}}}}}}}}}}"
@@ -36,7 +36,7 @@ fn check_order(start: &str, end: &str, kind: &str, is_computed: bool) {
 }
 
 #[test]
-fn what_begins_lies_before_what_ends() {
+fn start_timestamps_come_before_end_timestamps() {
     check_order("start_date", "end_date", "date", true);
     check_order("starts_at", "ends_at", "date-time", true);
     check_order("from", "to", "date", true);
@@ -54,7 +54,7 @@ fn what_begins_lies_before_what_ends() {
 }
 
 #[test]
-fn what_was_done_lies_behind_and_what_falls_due_ahead() {
+fn past_actions_come_before_the_clock_and_due_dates_after() {
     let moment = "{type: string, format: date-time}";
     for record in records(&format!("date_finished: {moment}, lastCheckedTime: {moment}, due_at: {moment}")) {
         for past in ["date_finished", "lastCheckedTime"] {
@@ -65,7 +65,7 @@ fn what_was_done_lies_behind_and_what_falls_due_ahead() {
 }
 
 #[test]
-fn beginnings_that_may_be_null_come_first_too() {
+fn nullable_start_timestamps_come_first_too() {
     let moment = "{type: string, format: date}";
     let first = "{type: string, format: date, nullable: true}";
     for record in records(&format!("start_date: {first}, end_date: {moment}")) {
@@ -74,7 +74,7 @@ fn beginnings_that_may_be_null_come_first_too() {
 }
 
 #[test]
-fn a_state_decides_which_moments_and_flags_are_there() {
+fn a_state_decides_which_timestamps_and_flags_are_set() {
     let moment = "{type: string, format: date-time}";
     let all = records(&format!(
         "status: {{type: string, enum: [open, paid, shipped, delivered, cancelled]}}, created_at: {moment}, paid_at: {moment}, shippedAt: {moment}, delivered_at: {moment}, cancelled_at: {moment}, paid: {{type: boolean}}, is_cancelled: {{type: boolean}}"
@@ -99,7 +99,7 @@ fn a_state_decides_which_moments_and_flags_are_there() {
 }
 
 #[test]
-fn a_flag_decides_whether_its_moment_is_there() {
+fn a_flag_decides_whether_its_timestamp_is_set() {
     for record in records("verified: {type: boolean}, verified_at: {type: string, format: date-time}") {
         assert_eq!(record["verified"], !record["verified_at"].is_null(), "{record:?}");
     }
@@ -121,12 +121,12 @@ fn amounts_add_up_and_bounds_are_in_order() {
 }
 
 #[test]
-fn members_of_a_record_are_about_one_place() {
+fn members_of_a_record_share_one_country_and_city() {
     let text = "{type: string}";
     for record in records(&format!(
         "city: {text}, countryCode: {text}, phone: {text}, currency: {text}, timezone: {text}, address: {{type: object, properties: {{city: {text}, country: {text}}}}}, latitude: {{type: number}}"
     )) {
-        // Replies make an address up where a record has none.
+        // Records may lack an address; replies then generate one.
         let address = record.get("address");
         assert!(address.is_none_or(|address| address["city"] == record["city"]), "{record:?}");
         let pairs = [
@@ -145,7 +145,7 @@ fn members_of_a_record_are_about_one_place() {
 }
 
 #[test]
-fn texts_of_which_nothing_is_known_are_left_out() {
+fn optional_placeholder_strings_are_dropped() {
     let text = "{type: string}";
     let (written, all) = made(
         &format!("protocol: {text}, description: {text}, status: {text}, email: {text}, city: {text}"),
@@ -162,7 +162,7 @@ fn texts_of_which_nothing_is_known_are_left_out() {
 }
 
 #[test]
-fn moments_in_seconds_are_made_where_they_are_shown() {
+fn timestamps_in_seconds_are_generated_by_replies() {
     let text = |example: &str| format!("{{type: string, example: '{example}'}}");
     let (written, _) = made(&format!("created_at: {}, code: {}", text("1609869152"), text("1609869152")), 0);
     assert!(!written.contains("created_at") && written.contains("code"), "{written}");

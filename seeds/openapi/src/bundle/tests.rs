@@ -1,3 +1,5 @@
+//! Checks that files are taken into a document and that circular schemas are refused.
+
 use serde_json::json;
 
 use super::*;
@@ -12,7 +14,7 @@ impl Files for Folder {
 }
 
 #[test]
-fn other_files_are_taken_in_and_refer_to_each_other() {
+fn other_files_are_bundled_and_their_references_resolve() {
     let files = Folder(vec![
         (
             "schemas/pet.yaml",
@@ -50,7 +52,7 @@ fn other_files_are_taken_in_and_refer_to_each_other() {
 }
 
 #[test]
-fn nothing_outside_the_folder_is_asked_for() {
+fn references_outside_the_folder_are_not_read() {
     let check = |reference: &str, expect: &str| {
         let mut root = json!({ "a": { "$ref": reference } });
         let failed = take_in(&mut root, &Folder(vec![("../etc", "{}"), ("/etc", "{}")]));
@@ -69,7 +71,7 @@ fn nothing_outside_the_folder_is_asked_for() {
 }
 
 #[test]
-fn schemas_made_of_themselves_are_refused() {
+fn schemas_that_contain_themselves_are_refused() {
     let check = |schemas: Json, expect: Option<&str>| {
         let root = json!({"components": {"schemas": schemas}, "x": {"$ref": "#/components/schemas/A"}});
         let found = check_circles(&root).err().map(|error| error.message);

@@ -1,4 +1,4 @@
-//! The parameters of an operation.
+//! Reads the parameters of an operation: their names, shapes, styles and separators.
 
 use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{KeyPlace, SecurityDoc};
@@ -11,13 +11,13 @@ use crate::Severity;
 use crate::shape::{Kind, Shape, Unfolder, said_values};
 use crate::words::{is_identifier, sentence, snake};
 
-/// The parameters that an operation shares with its path, and its own.
+/// Returns the parameters that an operation shares with its path, then its own.
 pub(super) fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {
     let lists = [item.get("parameters"), node.get("parameters")];
     lists.into_iter().flatten().filter_map(Json::as_array).flatten()
 }
 
-/// A parameter outside the body; nothing for those that HTTP itself deals with.
+/// Reads a parameter outside the body; returns none for headers that HTTP itself handles.
 pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Parameter> {
     let node = unfolder.resolve(node)?;
     let written = node.get("name").and_then(Json::as_str)?;
@@ -61,7 +61,7 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
     let description = node.get("description").and_then(Json::as_str).unwrap_or_default();
     if shape.kind == Kind::String && shape.format.is_none() && shape.choices.is_empty() {
         let said = said_values(description);
-        // A path that names one of a few words names no record.
+        // A path segment with a few fixed values identifies no record.
         if place == Place::Path && !said.is_empty() && shape.pattern.is_none() {
             shape.kind = Kind::Enum(said);
         } else {
@@ -81,7 +81,7 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
     })
 }
 
-/// A key that a security scheme asks for is no argument of the operation.
+/// Removes parameters that carry a credential of a security scheme.
 pub(super) fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<String, SecurityDoc>) {
     let used: Vec<&SecurityDoc> =
         operation.security.iter().flat_map(IndexMap::keys).filter_map(|name| schemes.get(name)).collect();
@@ -99,7 +99,7 @@ pub(super) fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<Str
             _ => false,
         })
     });
-    // A token that is a parameter, too, may come as the scheme says.
+    // A token parameter becomes optional, because the scheme's header may carry the token.
     let takes_tokens =
         used.iter().any(|scheme| matches!(scheme, SecurityDoc::Oauth2 { .. } | SecurityDoc::Bearer {}));
     for parameter in operation.parameters.iter_mut().filter(|_| takes_tokens) {
@@ -109,7 +109,7 @@ pub(super) fn drop_credentials(operation: &mut Operation, schemes: &IndexMap<Str
     }
 }
 
-/// The name of a parameter that stands in brackets: `filter[status]` is `status`, and `page[number]` is `page`.
+/// Returns the name inside brackets: `filter[status]` is `status`, and `page[number]` is `page`.
 fn unbracketed(written: &str) -> Option<String> {
     let (outer, inner) = written.strip_suffix(']')?.split_once('[')?;
     if inner.is_empty() || inner.contains(['[', ']']) || !diorama_seeds::world::is_member_name(inner) {
@@ -128,7 +128,7 @@ pub(super) fn parameter_schema(node: &Json) -> Option<&Json> {
     content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
 }
 
-/// The character between the items of a list in a query string, where a style without `explode` says that it is no comma.
+/// Returns the character between the items of a list in a query string, where the style replaces the comma.
 fn separator(node: &Json) -> Option<char> {
     let explodes = node.get("explode") == Some(&Json::Bool(true));
     match node.get("style").and_then(Json::as_str).filter(|_| !explodes)? {
@@ -138,14 +138,15 @@ fn separator(node: &Json) -> Option<char> {
     }
 }
 
-/// How a parameter's value is written, where that is not as the document says.
+/// Returns a note where the server reads a parameter's value in another style than the document says.
 fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
     let style = node.get("style").and_then(Json::as_str)?;
     (style == "deepObject" && matches!(shape.kind, Kind::Object(_)))
         .then(|| format!("`{name}` takes an object as JSON, not as `deepObject`"))
 }
 
-/// The path with the texts of parameters that have one value, where two stand side by side: `/{page}{extension}` is `/{page}.json`.
+/// Fills in path parameters that have one value where two stand side by side: `/{page}{extension}` is
+/// `/{page}.json`.
 pub(super) fn write_out_adjacent<'a>(
     unfolder: &mut Unfolder<'a>,
     path: &str,
@@ -168,7 +169,7 @@ pub(super) fn write_out_adjacent<'a>(
     path
 }
 
-/// The names in braces, in order.
+/// Returns the names in braces, in order.
 pub(crate) fn path_parameters(path: &str) -> Vec<String> {
     let pieces = segments(path).unwrap_or_default().into_iter().flatten();
     let name = |piece| match piece {

@@ -1,4 +1,4 @@
-//! The reply of an operation that succeeds, and the content of replies and requests.
+//! Reads the success replies of operations, and the content of replies and requests.
 
 use diorama_seeds::contract::{is_json_kind, is_lines_kind};
 use serde_json::Value as Json;
@@ -8,7 +8,7 @@ use crate::Severity;
 use crate::examples;
 use crate::shape::{self, Kind, Shape, Unfolder};
 
-/// Headers that the server sends where they apply.
+/// Headers that the server sends itself where they apply.
 const SERVED: [&str; 8] = [
     "date",
     "connection",
@@ -20,7 +20,7 @@ const SERVED: [&str; 8] = [
     "server",
 ];
 
-/// The headers that a response declares, but those that HTTP itself and the server see to.
+/// Returns the headers that a response declares, without those that HTTP or the server sets.
 pub(super) fn headers<'a>(unfolder: &mut Unfolder<'a>, response: &'a Json) -> Vec<(String, Json)> {
     let mut declared = Vec::new();
     for (name, header) in response.get("headers").and_then(Json::as_object).into_iter().flatten() {
@@ -31,7 +31,7 @@ pub(super) fn headers<'a>(unfolder: &mut Unfolder<'a>, response: &'a Json) -> Ve
             continue;
         }
         let Some(header) = unfolder.resolve(header) else { continue };
-        // Before 3.0 a header is its own schema.
+        // In Swagger 2.0 a header is its own schema.
         let schema = parameter_schema(header).or_else(|| header.get("type").map(|_| header));
         let mut schema = schema.cloned().unwrap_or_else(|| serde_json::json!({"type": "string"}));
         if let (Some(example), Some(members)) = (header.get("example"), schema.as_object_mut()) {
@@ -42,7 +42,7 @@ pub(super) fn headers<'a>(unfolder: &mut Unfolder<'a>, response: &'a Json) -> Ve
     declared
 }
 
-/// The first success status and its shape.
+/// Returns the first success status and its shape.
 pub(super) fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, Option<Shape>) {
     let Some((status, response)) = success_response(node) else { return (200, None) };
     let status = if status >= 298 { 200 } else { status };
@@ -50,7 +50,7 @@ pub(super) fn success<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> (u16, 
     (status, media(unfolder, response, reply_content))
 }
 
-/// The first success: its status, 298 for any and 299 for the default.
+/// Returns the first success: its status, 298 for `2XX` and 299 for `default`.
 pub(super) fn success_response(node: &Json) -> Option<(u16, &Json)> {
     let responses = node.get("responses").and_then(Json::as_object);
     let mut best: Option<(u16, &Json)> = None;
@@ -67,7 +67,7 @@ pub(super) fn success_response(node: &Json) -> Option<(u16, &Json)> {
     best
 }
 
-/// The JSON content of a request or a response; else a form's, else that of XML.
+/// Returns the JSON content of a request or a response; else a form's, else that of XML.
 pub(super) fn json_content(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
     content
@@ -84,34 +84,34 @@ pub(super) fn has_form(node: &Json) -> bool {
     content.is_some_and(|content| content.keys().any(|kind| kind.contains("form")))
 }
 
-/// The content of a response that is JSON, or of any kind.
+/// Returns the content of a response that is JSON, or of any kind.
 pub(super) fn true_json(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
     let json = content.iter().find(|(kind, _)| kind.contains("json") && !is_lines_kind(kind));
     json.or_else(|| content.iter().find(|(kind, _)| *kind == "*/*")).map(|(_, media)| media)
 }
 
-/// The content of a response that is modelled: JSON, else what can be written of a value.
+/// Returns the content of a response that is modelled: JSON, else a type that the server can write.
 pub(super) fn reply_content(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object)?;
     let other = || content.iter().find(|(kind, media)| is_written(kind, media)).map(|(_, media)| media);
     true_json(node).or_else(other)
 }
 
-/// The media types of a response that can be served, where there are others than JSON.
+/// Returns the media types of a response that can be served, where there are others than JSON.
 pub(super) fn kinds(node: &Json) -> Vec<String> {
     let content = node.get("content").and_then(Json::as_object).into_iter().flatten();
     let (json, others): (Vec<_>, Vec<_>) = content
         .filter(|(kind, media)| is_json_kind(kind) || is_written(kind, media))
         .map(|(kind, _)| kind.clone())
         .partition(|kind| is_json_kind(kind));
-    // JSON is what is sent where a request prefers nothing.
+    // JSON comes first: it answers a request that prefers no type.
     let json =
         json.into_iter().take(1).map(|kind| if kind == "*/*" { "application/json".to_owned() } else { kind });
     if others.is_empty() { Vec::new() } else { json.chain(others).collect() }
 }
 
-/// Whether a value can be written as a media type: as XML, in lines, or as text.
+/// Returns true if the server can write a value as a media type: as XML, in lines, or as text.
 fn is_written(kind: &str, media: &Json) -> bool {
     let text =
         || media.get("schema").and_then(|schema| schema.get("type")).is_none_or(|kind| kind == "string");
@@ -121,7 +121,7 @@ fn is_written(kind: &str, media: &Json) -> bool {
         || (kind.starts_with("text/") && text())
 }
 
-/// The content of a request or a response, its examples taken in.
+/// Reads the content of a request or a response, with its examples.
 pub(super) fn media<'a>(
     unfolder: &mut Unfolder<'a>,
     node: &'a Json,

@@ -1,4 +1,4 @@
-//! Texts whose values only their descriptions tell: `The phone number of the sender.`
+//! Chooses values of a string by its description: `The phone number of the sender.`
 
 use std::sync::LazyLock;
 
@@ -7,22 +7,22 @@ use serde_json::{Value as Json, json};
 
 use crate::shape::Shape;
 
-/// Phrases of descriptions, with the values that they tell, one kind a line.
+/// Phrases of descriptions, with the values that they imply, one kind a line.
 static TEXTS: LazyLock<Vec<(Vec<String>, Json)>> = LazyLock::new(|| {
     let kinds = rows(include_str!("../data/texts.txt")).filter_map(|line| line.split_once('|'));
     kinds.map(|(phrases, values)| (read_phrases(phrases), read_values(values))).collect()
 });
-/// Values of filters that let every record through, one a line.
+/// Filter values that match every record, one a line.
 static EVERY: LazyLock<Vec<&str>> = LazyLock::new(|| rows(include_str!("../data/every.txt")).collect());
-/// Characters of a description that are read.
+/// The greatest number of characters of a description that are read.
 const MAX_DESCRIPTION: usize = 240;
 
-/// Whether a value of a filter lets every record through.
+/// Returns true if this value of a filter matches every record.
 pub(crate) fn is_every(value: &str) -> bool {
     EVERY.iter().any(|every| every.eq_ignore_ascii_case(value))
 }
 
-/// What makes the values of a text, as its description says.
+/// Returns the provider that the description of a string implies.
 pub(super) fn described(shape: &Shape) -> Option<Json> {
     let text: String = shape.description.as_deref()?.chars().take(MAX_DESCRIPTION).collect();
     let words = words_between_spaces(&text);
@@ -30,7 +30,7 @@ pub(super) fn described(shape: &Shape) -> Option<Json> {
     found.map(|(_, values)| values.clone())
 }
 
-/// The phrases in quotes.
+/// Returns the phrases in quotes.
 fn read_phrases(line: &str) -> Vec<String> {
     line.split('"').skip(1).step_by(2).map(words_between_spaces).collect()
 }
@@ -42,7 +42,8 @@ fn read_values(line: &str) -> Json {
     }
 }
 
-/// The words of a text in lower case, with a space before and after each. `E.164` and `date-time` are words.
+/// Returns the words of a text in lower case, with a space before and after each. `E.164` and `date-time` are
+/// words.
 fn words_between_spaces(text: &str) -> String {
     let text = text.to_lowercase();
     let pieces = text.split(|letter: char| !letter.is_alphanumeric() && !matches!(letter, '.' | '-'));

@@ -1,4 +1,4 @@
-//! Ranges of numbers and dates, by their names, their limits and the examples of the document.
+//! Chooses ranges of numbers and dates by their names, their limits and the examples of the document.
 
 use diorama_seeds::agreement::{Lies, Moment};
 use diorama_seeds::materialise::range_of_member;
@@ -8,9 +8,9 @@ use super::Span;
 use crate::shape::{Kind, Shape};
 use crate::words::words;
 
-/// Multiples of a step that are drawn from, about.
+/// About the greatest number of multiples of a step that a provider may pick.
 const MAX_MULTIPLES: i64 = 90;
-/// Multiples that are tried for each of these.
+/// The greatest number of multiples that are tried for each of these.
 const MAX_TRIES: usize = 10_000;
 
 pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
@@ -31,7 +31,7 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
     let sampled = sampled.filter(|(low, high)| low < high);
     let (mut low, mut high, step) = match (sampled, range_of_member(name, whole)) {
         (Some((low, high)), _) if counted => (low, high, 1.0),
-        // Marks of a document have its own scale.
+        // A document has its own scale of ratings, which the highest example shows.
         (Some((_, high)), _) if has(&["average", "rating", "score", "stars", "rate"]) => {
             let top = [5.0, 10.0, 100.0].into_iter().find(|top| high <= *top).unwrap_or(high);
             (if whole { 1.0 } else { top * 0.4 }, top * 0.95, 0.1)
@@ -75,7 +75,8 @@ pub(super) fn numeric(name: &str, shape: &Shape) -> Json {
     json!({"provider": "number", "min": low, "max": high, "step": step})
 }
 
-/// Moments where their names say: what was done lies behind, in the order in which such things are done, and what falls due ahead.
+/// Draws dates where the name says: finished steps lie in the past, in their usual order, and due dates in
+/// the future.
 pub(super) fn dated(name: &str, span: Span, provider: &str) -> Json {
     let said = Moment::named(name);
     let (from, to) = match said.lies {
@@ -90,7 +91,8 @@ pub(super) fn dated(name: &str, span: Span, provider: &str) -> Json {
     json!({"provider": provider, "from": format!("{from:+}d"), "to": format!("{to:+}d")})
 }
 
-/// Some multiples of a step that are multiples in floating-point numbers, too, as clients check them: 66.91 is none of 0.01.
+/// Returns some multiples of a step that stay multiples in floating-point numbers, as clients check them.
+/// 66.91 is none of 0.01.
 fn multiples(step: f64, low: f64, high: f64) -> Vec<f64> {
     let (first, last) = ((low / step).round() as i64, (high / step).round() as i64);
     let stride = (last.saturating_sub(first) / MAX_MULTIPLES).max(1) as usize;
@@ -102,7 +104,7 @@ fn multiples(step: f64, low: f64, high: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The range with a step that fits its size.
+/// Returns the range with a step that fits its size.
 fn stepped((low, high): (f64, f64)) -> (f64, f64, f64) {
     (low, high, if high - low > 50.0 { 1.0 } else { 0.01 })
 }

@@ -1,4 +1,4 @@
-//! Values that are like the samples and patterns of a document.
+//! Makes providers whose values look like the samples and patterns of a document.
 
 use indexmap::IndexSet;
 use serde_json::{Value as Json, json};
@@ -22,7 +22,7 @@ pub(super) const KINDS: [&str; 12] = [
     "class",
 ];
 
-/// The kinds that only a description names: "`active` or `archived`".
+/// Returns the kinds that only a description names: "`active` or `archived`".
 pub(crate) fn kinds_in_description(name: &str, shape: &Shape) -> Option<Vec<String>> {
     let is_value = |text: &&str| {
         text.starts_with(|c: char| c.is_ascii_lowercase())
@@ -35,7 +35,7 @@ pub(crate) fn kinds_in_description(name: &str, shape: &Shape) -> Option<Vec<Stri
     (KINDS.contains(&tail.as_str()) && told.len() > 1).then(|| told.into_iter().map(str::to_owned).collect())
 }
 
-/// The short ones among the samples of a kind, the first thirty of them.
+/// Returns the first thirty short values among the samples of a kind.
 pub(super) fn few(samples: &[&str]) -> Option<Json> {
     let is_word =
         |sample: &&str| !sample.is_empty() && sample.len() <= 30 && !sample.contains(['{', '[', '<']);
@@ -45,7 +45,7 @@ pub(super) fn few(samples: &[&str]) -> Option<Json> {
     (!kept.is_empty()).then(|| json!({"provider": "pick", "of": kept}))
 }
 
-/// Letters and digits of one form, such as `nm0000093`, as a code.
+/// Returns samples of one form, such as `nm0000093`, as a code: `nm#######`.
 pub(super) fn sample_code(samples: &[&str]) -> Option<String> {
     let form = |sample: &str| -> Option<String> {
         let digits = sample.bytes().filter(u8::is_ascii_digit).count();
@@ -58,7 +58,7 @@ pub(super) fn sample_code(samples: &[&str]) -> Option<String> {
     samples.iter().all(|sample| form(sample).as_ref() == Some(&first)).then_some(first)
 }
 
-/// Few short words that recur: a vocabulary.
+/// Returns a vocabulary where the samples are few short words that recur.
 pub(super) fn vocabulary(samples: &[&str]) -> Option<Json> {
     let distinct: IndexSet<&str> = samples.iter().copied().collect();
     let short = distinct.iter().all(|sample| sample.len() <= 30 && sample.split(' ').count() <= 4);
@@ -67,7 +67,7 @@ pub(super) fn vocabulary(samples: &[&str]) -> Option<Json> {
         .then(|| json!({"provider": "pick", "of": distinct}))
 }
 
-/// Times of the day for a code of digits that such times are written in: `##:##`, `##:##:##`.
+/// Returns times of day for a code of digits that can write them: `##:##`, `##:##:##`.
 pub(super) fn clock(code: &str) -> Option<Json> {
     let seconds = match code {
         "##:##" => "",
@@ -79,7 +79,7 @@ pub(super) fn clock(code: &str) -> Option<Json> {
     Some(json!({"provider": "pick", "of": times}))
 }
 
-/// A simple pattern as a code: `^tt[0-9]{7}` is `tt#######`.
+/// Converts a simple pattern into a code: `^tt[0-9]{7}` is `tt#######`.
 pub(crate) fn pattern_code(pattern: &str) -> Option<String> {
     let mut rest = pattern.trim_start_matches('^').trim_end_matches('$');
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Operations on places: which records an operation is about, and what it does to them.
+//! Decides which records an operation is about, and what it does to them.
 
 mod bodies;
 mod created;
@@ -29,27 +29,27 @@ use crate::phrases;
 use crate::shape::Shape;
 use crate::{Remark, Severity};
 
-/// What is done to a record, in words.
+/// A command on a record, in words.
 struct Deed {
-    /// The verb, where it is not the method's.
+    /// The verb, where it differs from the method's.
     verb: Option<String>,
-    /// What it is done to.
+    /// The noun of the object.
     noun: String,
-    /// What becomes of it: ` as done`.
+    /// The resulting state, as ` as done`.
     end: String,
 }
 
-/// The API of an operation.
+/// An imported API.
 pub(super) struct Made {
     pub(super) api: ApiDoc,
     /// The parameter that takes the whole body, where there is one.
     pub(super) whole: Option<String>,
-    /// The members of the body, each in the one before, that hold the members of the record.
+    /// The nested members of the body, outermost first, that hold the members of the record.
     pub(super) inside: Vec<String>,
     pub(super) notes: Vec<Remark>,
 }
 
-/// Makes the API of one operation.
+/// Builds the API of one operation.
 pub(super) struct Act<'a> {
     places: &'a Places,
     resources: &'a mut IndexMap<String, ResourceDoc>,
@@ -63,7 +63,7 @@ pub(super) struct Act<'a> {
 }
 
 impl<'a> Act<'a> {
-    /// Begins with what every operation has: its name, path, parameters and description.
+    /// Starts an API with the name, path, parameters and description of its operation.
     pub(super) fn new(
         places: &'a Places,
         resources: &'a mut IndexMap<String, ResourceDoc>,
@@ -83,7 +83,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// Makes it.
+    /// Finishes the API.
     pub(super) fn make(mut self) -> Made {
         self.whole = self.body();
         self.behave();
@@ -143,7 +143,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// What is done to one record by its key.
+    /// Reads, changes or deletes one record by its key.
     fn record(&mut self, method: &str) {
         let Some(index) = self.own() else { return };
         let found = self.collection(index);
@@ -155,7 +155,7 @@ impl<'a> Act<'a> {
         if hidden && method != "PUT" {
             return self.leave(index, at);
         }
-        // The records of another path are in this place, too: what this one stands below must be there.
+        // The collection also holds records of other paths, so the parents that this path names must exist.
         let before = self.parts.get(..self.parts.len().saturating_sub(1)).unwrap_or_default();
         let exact = form(before) == form(&found.parts);
         if !exact {
@@ -172,7 +172,8 @@ impl<'a> Act<'a> {
         let behaviour = &mut self.api.behaviour;
         match method {
             "GET" => behaviour.get = name,
-            // Where nothing says that it refuses, what is called by a verb removes what is there.
+            // A removal that is rewritten from a verb, and declares no reply to a missing record, deletes the
+            // record if it exists.
             "DELETE" if self.operation.written.is_some() && !self.operation.misses => {
                 behaviour.key = None;
                 behaviour.action = Some("none".to_owned());
@@ -184,7 +185,7 @@ impl<'a> Act<'a> {
                 });
             }
             "DELETE" => behaviour.delete = name,
-            // Steps of a change leave the rest, and so does a body that need not say anything.
+            // A list of steps, or a body without required members, leaves the other fields unchanged.
             "PUT" if self.operation.octets || (self.whole.is_none() && requires) => behaviour.replace = name,
             _ => behaviour.patch = name,
         }
@@ -200,7 +201,7 @@ impl<'a> Act<'a> {
         {
             self.make_missing(found, at);
         }
-        // What is still there in its reply is not said to be gone.
+        // A reply that shows a status implies that the record still exists, so no phrase says "delete".
         let shown = self.operation.reply.as_ref().map(Shape::first_object);
         let is_state = |shape: &Shape| ["status", "state"].iter().any(|name| shape.member(name).is_some());
         if method == "DELETE" && shown.is_some_and(is_state) {
@@ -213,7 +214,7 @@ impl<'a> Act<'a> {
         let parameters = &self.api.parameters;
         self.api.phrases = match (method, named.as_deref()) {
             ("GET", _) => phrases::change("show", noun, place, parameters, (&[], &[])),
-            // What is removed from somewhere is not deleted.
+            // A record that is removed from somewhere still exists.
             ("DELETE", None) if self.api.name.starts_with("Remove") || found.uses.is_some() => {
                 phrases::change("remove", noun, place, parameters, (&[], &[]))
             }
@@ -221,7 +222,7 @@ impl<'a> Act<'a> {
                 phrases::change(verb.unwrap_or("delete"), noun, place, parameters, (&[], &[]))
             }
             (_, Some(verb)) => phrases::change(verb, noun, place, parameters, (&required, &[])),
-            // What the path names is put into a place.
+            // PUT adds the record that the path names to a collection.
             ("PUT", None) if found.uses.is_some() => {
                 let all = required
                     .iter()
@@ -229,7 +230,7 @@ impl<'a> Act<'a> {
                 let it = place.map(|place| format!("add the {noun} {{{place}}}{}", all.collect::<String>()));
                 PhrasesDoc { imperative: it.into_iter().collect(), ..PhrasesDoc::default() }
             }
-            // Beside PUT or PATCH of the same path, POST does something else: what, only people can read.
+            // Beside PUT or PATCH of the same path, POST does something that only prose describes.
             ("POST", None) if self.places.changed.contains(&form(&self.parts)) => PhrasesDoc::default(),
             _ => phrases::change("change", noun, place, parameters, said),
         };
@@ -241,24 +242,24 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// The command that the operation is called by, where that says more than its method.
+    /// Returns the command that the operation's name gives, where it says more than the method.
     fn command(&self) -> Option<phrases::Command> {
         let command = phrases::command(&self.api.name, &self.operation.summary);
         command.filter(|command| command.is_own() && self.operation.method != "GET")
     }
 
-    /// The command that the operation is called by, unless it says in other words what the method does to a record: who
-    /// unassigns a task takes away a task assignment, and `RemoveProjectGroup` revokes a group's access.
+    /// Returns the command of the operation's name, unless it paraphrases the method.
+    /// Unassigning a task deletes a task assignment, and `RemoveProjectGroup` revokes a group's access.
     fn command_on(&self, found: &Collection) -> Option<phrases::Command> {
         let label = &found.label;
         let plainly = phrases::names(&self.api.name, label) == Some(true);
         self.command().filter(|command| command.is_about(label) || !(plainly || command.is_within(label)))
     }
 
-    /// What the operation is called to do to the record that the path's last key names. Nothing where that is done to
-    /// something that the path does not name.
+    /// Returns the command on the record that the path's last key names; none where its object is not in the
+    /// path.
     fn deed(&self, found: &Collection) -> Option<Deed> {
-        // A ban that goes by its user is the ban of the user; a member is one.
+        // A ban keyed by its user is the ban of the user; a member keyed by its user is the person.
         let last = |label: &str| label.rsplit(' ').next().map(str::to_owned);
         let whose = found.uses.map(|uses| self.collection(uses));
         let whose = whose.filter(|whose| last(&whose.label) != last(&found.label));
@@ -274,7 +275,7 @@ impl<'a> Act<'a> {
             return Some(Deed { verb: Some(command.verb), noun: about.clone(), end: command.end });
         }
         let verb = phrases::verb_of(&self.api.name, &found.label).map(str::to_owned);
-        // A place that is called by a verb is what is done to what its keys name.
+        // A collection that is named by a verb is an action on the records that its keys name.
         let called = found.label.rsplit(' ').next().unwrap_or_default();
         let done = whose.filter(|_| phrases::is_verb(called)).and_then(|whose| {
             let undone = format!("un{called}");
@@ -288,7 +289,7 @@ impl<'a> Act<'a> {
         Some(done.unwrap_or(Deed { verb, noun, end: String::new() }))
     }
 
-    /// A change is seen in the members that say when it was.
+    /// Sets the timestamps that say when a record changed.
     fn touch(&mut self, resource: &str, names: &[&str]) {
         let fields = self.resources.get(resource).into_iter().flat_map(|known| &known.fields);
         let moments = fields.filter(|(name, doc)| {
@@ -297,7 +298,7 @@ impl<'a> Act<'a> {
         self.api.behaviour.set.extend(moments.map(|(name, _)| (name.clone(), "now".to_owned())));
     }
 
-    /// The record of whoever asks.
+    /// Handles the record of the caller.
     fn mine(&mut self) {
         let Some(index) = self.own() else { return };
         let found = self.collection(index);
@@ -316,7 +317,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// What is done at a path that shows something of a record which another place keeps: only that one can be removed.
+    /// Handles a path that shows part of a record of another collection: only DELETE changes that record.
     fn view(&mut self, method: &str) {
         let above = self.places.all.get(&form(&self.parts)).and_then(|found| found.above.last()).cloned();
         match above.and_then(|above| Some((above.of?, above))) {
@@ -327,7 +328,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// What is done at a path that ends with a word.
+    /// Handles a path that ends with a word.
     fn place(&mut self, method: &str) {
         let own = self.places.all.get_index_of(&form(&self.parts)).filter(|own| self.is_stored(*own));
         let made = self.places.made_in(&self.parts).filter(|made| self.is_stored(*made));
@@ -374,12 +375,13 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// The record above a path that ends with a word and shows just that record (`/templates/{key}/schema`).
+    /// Returns the record above a path that ends with a word and shows that record
+    /// (`/templates/{key}/schema`).
     fn above_shown(&self, found: &Collection) -> Option<(usize, Above)> {
         let [known] = found.above.as_slice() else { return None };
         let of = known.of.filter(|of| known.exact && self.is_stored(*of))?;
         let title = |found: &Collection| found.record.as_ref().and_then(|record| record.title.clone());
-        // What says that it is a file is the file: `/files/{id}/trash`.
+        // A reply that calls itself a file is the file: `/files/{id}/trash`.
         let said = |found: &Collection| found.record.as_ref().and_then(noun_said);
         let above = self.collection(of);
         let same = (title(found).is_some() && title(found) == title(above))
@@ -399,11 +401,11 @@ impl<'a> Act<'a> {
             "DELETE" => behaviour.delete = name,
             _ => (behaviour.patch, behaviour.keep) = (name, Some(KEPT.to_owned())),
         }
-        // What people ask of the record, its own path tells.
+        // Users ask for the record by its own path.
         self.api.phrases.unasked = method == "GET";
     }
 
-    /// The only record at a place.
+    /// Handles the only record of a collection.
     fn single(&mut self, method: &str, found: &Collection) {
         let name = Some(found.name.clone());
         if !found.above.is_empty() {
@@ -429,7 +431,7 @@ impl<'a> Act<'a> {
         };
     }
 
-    /// Whether an operation answers with a record of a collection.
+    /// Returns true if an operation answers with a record of a collection.
     pub(super) fn shows(&self, found: &Collection) -> bool {
         let names = |shape: &Shape| -> IndexSet<String> {
             shape.first_object().members().into_iter().flatten().map(|(name, _)| plain(name)).collect()
@@ -441,7 +443,7 @@ impl<'a> Act<'a> {
             && shown.intersection(&own).count() * 2 > own.len()
     }
 
-    /// An operation that changes nothing that is known: what its path names must be there, and it answers.
+    /// Handles an operation without a known effect: the records in its path must exist, and it answers.
     fn only_answer(&mut self) {
         if self.act() {
             return;
@@ -470,12 +472,12 @@ impl<'a> Act<'a> {
     }
 }
 
-/// Whether a behaviour keeps what it is sent, or shows what is kept.
+/// Returns true if a behaviour stores its request or shows stored records.
 pub(super) fn is_kept(behaviour: &BehaviourDoc) -> bool {
     behaviour.action.as_deref() != Some("none")
 }
 
-/// Whether what stands alone below a record shows that record's own key, so that it is the record, seen in full.
+/// Returns true if a singleton below a record shows that record's key, and so is the record itself in full.
 fn shows_key_of(found: &Collection, above: &Collection) -> bool {
     let members = |found: &Collection| -> IndexSet<String> {
         let record = found.record.as_ref().and_then(Shape::members);

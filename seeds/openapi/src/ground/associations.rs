@@ -1,6 +1,7 @@
-//! Associations: lists inside replies that show records of another place, with what binds the two: the cast of a film.
+//! Finds associations: lists inside replies that show records of another collection with values of their own,
+//! such as a film's cast.
 //!
-//! Each is a resource with a reference to either end, so that a film's cast and a person's films agree.
+//! Each becomes a resource with a reference to either end, so that a film's cast and a person's films agree.
 
 use diorama_seeds::contract::{AS, key_name, noun};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
@@ -13,10 +14,10 @@ use crate::fakes::{self, Span};
 use crate::shape::Shape;
 use crate::words::{identifier, is_id, label, singular};
 
-/// Members of an association that are kept, at most.
+/// The greatest number of members of an association that are stored.
 const MAX_MEMBERS: usize = 12;
 
-/// A list of records of one place inside those of another.
+/// A list of records of one collection inside those of another.
 struct Listed<'a> {
     owner: usize,
     other: usize,
@@ -24,13 +25,13 @@ struct Listed<'a> {
     item: &'a Shape,
 }
 
-/// What stands between two places.
+/// The two ends of an association, with the values that bind them.
 struct Association {
     one: usize,
     two: usize,
     noun: String,
     label: String,
-    /// What neither end has.
+    /// Members that neither end has.
     members: IndexMap<String, Shape>,
 }
 
@@ -63,7 +64,8 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
     }
 }
 
-/// Finds them, from whichever end they are shown. A list whose items show nothing of their own only refers.
+/// Finds the associations from either end. A list whose items have no values of their own is a plain
+/// reference.
 fn find(places: &Places, operations: &[Operation]) -> Vec<Association> {
     let mut found: IndexMap<(usize, usize, String), Association> = IndexMap::new();
     for Listed { owner, other, name, item } in
@@ -90,7 +92,7 @@ fn find(places: &Places, operations: &[Operation]) -> Vec<Association> {
     found.into_values().collect()
 }
 
-/// The resource of a third place whose key a member holds: it opens there.
+/// Returns the resource of a third collection whose key a member holds.
 fn third<'a>(places: &'a Places, association: &Association, member: &str) -> Option<&'a str> {
     let (stem, _) = key_name(member).filter(|(stem, _)| is_id(member) && !stem.is_empty())?;
     let target = places.by_noun(&stem, usize::MAX, &places.all[association.one].parts, member)?;
@@ -98,7 +100,7 @@ fn third<'a>(places: &'a Places, association: &Association, member: &str) -> Opt
     (!is_end).then_some(&*places.all[target].name)
 }
 
-/// The field of a value that binds two records.
+/// Returns the field of a value that binds two records.
 fn bound(name: &str, shape: &Shape) -> FieldDoc {
     let mut field = fakes::field(name, shape, Span::USUAL, 0);
     (field.pattern, field.unique, field.optional) = (None, false, true);
@@ -110,7 +112,7 @@ fn bound(name: &str, shape: &Shape) -> FieldDoc {
     field
 }
 
-/// The lists of other records that an operation shows of one.
+/// Returns the lists of other records that an operation shows of one record.
 fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
     let parts = places.parts(operation);
     let before = parts.get(..parts.len().saturating_sub(1)).unwrap_or_default();
@@ -133,7 +135,7 @@ fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
     let lists = members.iter().filter_map(|(name, member)| {
         let item = member.shape.items()?.fullest_object();
         let other = places.kind(item, &noun(name)).filter(|other| *other != owner).filter(is_plain)?;
-        // What stands below the one is its part, and nothing else's.
+        // A child record belongs to its parent alone and is no association.
         let is_part =
             |one: usize, two: usize| places.all[one].above.iter().any(|above| above.of == Some(two));
         (!is_part(other, owner) && !is_part(owner, other)).then_some(Listed { owner, other, name, item })
@@ -141,7 +143,7 @@ fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
     lists.collect()
 }
 
-/// The resource that stands between two others: some of each record of the first.
+/// Returns the resource between two others, with some records for each record of the first.
 fn between(name: &str, label: &str, one: &str, two: &str) -> ResourceDoc {
     let end = |of: &str| FieldDoc {
         reference: Some(of.to_owned()),

@@ -1,4 +1,4 @@
-//! Members that follow from other records instead of being stored: `total_tracks`, `number_of_seasons`.
+//! Computes members that count other records instead of storing them: `total_tracks`, `number_of_seasons`.
 
 use diorama_seeds::contract::noun;
 use diorama_seeds::doc::{ApiDoc, ReplyFieldDoc, ReplyMemberDoc, ResourceDoc, TypeName};
@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use crate::words::words;
 
-/// Has replies count what there is, in place of numbers that are stored.
+/// Makes replies count records, in place of stored numbers.
 pub(super) fn add(resources: &mut IndexMap<String, ResourceDoc>, apis: &mut [ApiDoc]) {
     let mut counted: IndexMap<String, Vec<ReplyFieldDoc>> = IndexMap::new();
     for (name, doc) in resources.iter() {
@@ -44,7 +44,7 @@ fn names(member: &ReplyFieldDoc) -> Option<&String> {
     }
 }
 
-/// The resource whose records an API shows.
+/// Returns the resource whose records an API shows.
 fn shown_of(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Option<String> {
     let behaviour = &api.behaviour;
     if let Some(list) = &behaviour.members {
@@ -58,7 +58,7 @@ fn shown_of(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Option<S
         .or_else(|| behaviour.resource().cloned())
 }
 
-/// How many records of the noun that a member counts a record has.
+/// Returns the expression for the number of a record's children of the noun in the member's name.
 fn count(resources: &IndexMap<String, ResourceDoc>, name: &str, member: &str) -> Option<String> {
     let parts = words(member);
     let texts: Vec<&str> = parts.iter().map(String::as_str).collect();

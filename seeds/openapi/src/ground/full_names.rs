@@ -1,5 +1,6 @@
-//! Full names of records: the member `name` holds the names of all that a record stands below, and its own; `full_name` of what a key of two
-//! names has both parts.
+//! Generates full names: the member `name` holds the names of a record's parents and its own.
+//!
+//! Where a path has a key of two parts, `full_name` holds both parts.
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{ApiDoc, EffectDoc, GivenDoc, Place, ResourceDoc, TypeName};
@@ -16,10 +17,10 @@ use crate::words::identifier;
 const NAME: &str = "name";
 /// Plain names of members that show both parts of a key of two.
 const FULL_NAMES: [&str; 4] = ["fullname", "pathwithnamespace", "namewithowner", "fullslug"];
-/// Records above each other that a name goes through, at most.
+/// The greatest number of parent levels in a name.
 const MAX_LEVELS: usize = 8;
 
-/// Gives records their full names, those that are there and those that callers make.
+/// Gives full names to the initial records and to those that callers create.
 pub(super) fn add(
     places: &Places,
     resources: &mut IndexMap<String, ResourceDoc>,
@@ -43,7 +44,7 @@ pub(super) fn add(
         if resource.display.as_ref() == Some(&member) {
             resource.display = None;
         }
-        // Names follow from what they are made of.
+        // The name comes last, after the fields that it is made of.
         let field = resource.fields.shift_remove(&member).unwrap_or_default();
         resource.fields.insert(member.clone(), field);
         let key = resource.key.clone();
@@ -59,7 +60,7 @@ pub(super) fn add(
             });
             if let Some((asked, doc)) = asked {
                 doc.ignored = false;
-                // A key that is not given is drawn as that of any record.
+                // A key that the caller leaves out is generated.
                 let given = argument(asked);
                 api.behaviour.set.insert(key.clone(), given);
             }
@@ -73,7 +74,8 @@ pub(super) fn add(
     }
 }
 
-/// The member that shows both parts of a key of two, and these as an expression: `octo/hello` of `octo` and `hello`.
+/// Returns the member that shows both parts of a key of two, and its expression: `octo/hello` of `octo` and
+/// `hello`.
 fn both_parts(found: &Collection) -> Option<(String, String)> {
     let first = found.above.iter().find(|known| known.of.is_none() && known.picks.is_empty())?;
     let mut members = found.record.as_ref()?.members()?.keys();
@@ -82,7 +84,7 @@ fn both_parts(found: &Collection) -> Option<(String, String)> {
     Some((identifier(member), name))
 }
 
-/// The full name of a record, as an expression.
+/// Returns the full name of a record as an expression.
 fn full_name(places: &Places, found: &Collection, record: &str, parts: &[Part]) -> Option<String> {
     let first = parts.iter().position(|part| part.key().is_some())?.checked_sub(1)?;
     let mut pieces: Vec<String> = Vec::new();
@@ -103,7 +105,7 @@ fn full_name(places: &Places, found: &Collection, record: &str, parts: &[Part]) 
     Some(format!("concat({})", pieces.join(", ")))
 }
 
-/// The key at a place of a record's path.
+/// Returns the key at a position of a record's path.
 fn above(places: &Places, found: &Collection, record: &str, at: usize, level: usize) -> Option<String> {
     if let Some(known) = found.above.iter().find(|known| known.at == at) {
         return Some(format!("{record}.{}", known.field));
@@ -113,7 +115,7 @@ fn above(places: &Places, found: &Collection, record: &str, at: usize, level: us
     above(places, other, &format!("{}.get({record}.{})", other.name, nearest.field), at, level + 1)
 }
 
-/// Callers are given the names of which the parts are known alone.
+/// Gives callers the full names whose parts all have one value.
 pub(super) fn given(places: &Places, operations: &[Operation], told: &mut IndexMap<String, GivenDoc>) {
     for operation in operations {
         let Some((sent, chain)) = &operation.resource_name else { continue };

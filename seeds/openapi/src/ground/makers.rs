@@ -1,4 +1,4 @@
-//! Records that callers make without saying whose they are: they are the caller's, who is the first of the people.
+//! Assigns records that callers create without an owner to the caller, who is the first person.
 
 use diorama_seeds::doc::{ApiDoc, ResourceDoc};
 use diorama_seeds::materialise::provider_of_name;
@@ -6,10 +6,10 @@ use indexmap::IndexMap;
 
 use crate::words::identifier;
 
-/// What a field's name begins with that says below which record another stands, where only a path tells it.
+/// The prefix of fields for a parent that only a path shows.
 pub(super) const BELOW: &str = "in_";
 
-/// Gives what is made the caller for the person below whom it is listed: `GET /members/me/boards` shows what `POST /boards` made.
+/// Sets the caller as the owner of a new record: `GET /members/me/boards` shows the result of `POST /boards`.
 pub(super) fn add(resources: &IndexMap<String, ResourceDoc>, apis: &mut [ApiDoc]) {
     let person = |name: &String| {
         let known = resources.get(name)?;

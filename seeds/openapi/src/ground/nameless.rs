@@ -1,5 +1,5 @@
-//! Operations that no user asks for, with the reason: what they are about has no noun that people use, or they are called
-//! for a question and end something.
+//! Finds operations that no user asks for, with the reason: users have no noun for their records, or a read
+//! ends something.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::document::Operation;
 use crate::nouns::{Prose, is, says_end};
 use crate::words::{is_plural, words};
 
-/// Takes the words of such operations away and says why.
+/// Removes the phrases of such operations and records the reason.
 pub(super) fn leave_out(
     apis: &mut [ApiDoc],
     operations: &[Operation],
@@ -46,8 +46,8 @@ pub(super) fn leave_out(
     }
 }
 
-/// The word that a list's path ends with where it names no things: `sent` of `/orders/status/sent`, `today`. What is opened or changed
-/// by itself has a noun of its own.
+/// Returns the last word of a list's path if it names no things: `sent` of `/orders/status/sent`, `today`.
+/// Records that are opened or changed by themselves have a noun of their own.
 fn singular_list(
     api: &ApiDoc,
     resources: &IndexMap<String, ResourceDoc>,
@@ -60,7 +60,7 @@ fn singular_list(
     (!is_plural(&word) && label.rsplit(' ').next() == Some(&*word)).then_some(word)
 }
 
-/// What a path chooses for programs, such as the format of the reply.
+/// Returns a path parameter that users do not choose, such as the format of the reply.
 fn choice(api: &ApiDoc) -> Option<&str> {
     let needed = api.parameters.values().filter(|doc| {
         doc.place == Some(Place::Path) && !doc.optional && doc.default.is_none() && doc.reference.is_none()
@@ -69,14 +69,14 @@ fn choice(api: &ApiDoc) -> Option<&str> {
     labels.into_iter().find(|label| label.rsplit(' ').next().is_some_and(|last| is("untold", last)))
 }
 
-/// The resources whose records an operation makes or changes.
+/// Returns the resources whose records an operation creates or changes.
 fn written(api: &ApiDoc) -> impl Iterator<Item = &String> {
     let behaviour = &api.behaviour;
     let own = [&behaviour.create, &behaviour.patch, &behaviour.replace, &behaviour.delete];
     own.into_iter().flatten()
 }
 
-/// The nouns that a request would say: of what is shown or changed, and of the records that the path names.
+/// Returns the nouns that a request would contain: of the shown or changed records, and of those in the path.
 fn labels(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Vec<String> {
     let behaviour = &api.behaviour;
     let shown = behaviour.get.iter().chain(&behaviour.list).chain(written(api));

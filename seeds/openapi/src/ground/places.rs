@@ -1,7 +1,7 @@
-//! What a document's paths are places of: collections of records, and records of which there is one.
+//! Assigns a document's paths to collections of records, and to singletons.
 //!
-//! A path alone says it. `/a/{x}/b/{y}` is a record `y` of the collection `b` of the record `x`; what a schema looks like
-//! only tells the key's name and what is shown.
+//! The path alone decides. `/a/{x}/b/{y}` is a record `y` of the collection `b` of the record `x`; schemas
+//! only give the key's name and the members.
 
 use std::collections::{HashMap, HashSet};
 
@@ -30,81 +30,81 @@ mod told;
 mod values;
 mod views;
 
-/// A place where records are.
+/// A collection of records at a path.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Collection {
-    /// The resource's name.
+    /// The name of the resource.
     pub(super) name: String,
-    /// Its noun in plain letters, and for people.
+    /// The noun in plain letters; `label` is the noun for users.
     pub(super) noun: String,
     pub(super) label: String,
-    /// The path of the whole.
+    /// The path of the collection.
     pub(super) parts: Vec<Part>,
-    /// Only one record stands here.
+    /// True for a singleton.
     pub(super) single: bool,
     /// The parameter of its records' paths.
     pub(super) item: Option<String>,
     /// The key field, and the shape of keys.
     pub(super) key: String,
     pub(super) key_shape: Shape,
-    /// The numbers that a path counts out as keys, and whether it takes numbers alone.
+    /// The keys that a path enumerates as numbers; `is_numeric` is true if all keys are numbers.
     pub(super) counted: Vec<Json>,
     pub(super) is_numeric: bool,
-    /// The field with the number by which paths name its records, which begins anew below each record above them.
+    /// The field with the number by which paths name its records. Numbers start anew below each parent.
     pub(super) number: Option<String>,
-    /// What a record looks like.
+    /// The members of a record.
     pub(super) record: Option<Shape>,
-    /// What it looks like elsewhere: in the list, and in the reply to who makes one.
+    /// Other shapes of a record: in the list, and in the reply to its creation.
     pub(super) seen: Vec<Shape>,
-    /// What callers send to make one.
+    /// The body that creates a record.
     pub(super) sent: Option<Shape>,
     pub(super) listed: bool,
     pub(super) opened: bool,
     pub(super) made: bool,
-    /// What is made here names the key itself: it is put here, and no other place's records are meant.
+    /// Requests name the key of the new record, so the path is no alias of another collection.
     joined: bool,
-    /// What it stands below.
+    /// The parents of its records.
     pub(super) above: Vec<Above>,
-    /// The collection whose keys name its records, too: the users that members are.
+    /// The collection whose keys name these records, too: the users that members are.
     pub(super) uses: Option<usize>,
 }
 
 impl Collection {
-    /// Whether a place keeps records: one record for each value that nobody knows is none.
+    /// Returns true if the collection stores records: a singleton needs parents that are records.
     pub(super) fn keeps_records(&self) -> bool {
         !self.single || self.above.iter().all(|above| above.of.is_some())
     }
 }
 
-/// What a collection stands below.
+/// A parent of a collection's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Above {
-    /// Which of the keys in the path.
+    /// The index of the key in the path.
     pub(super) at: usize,
-    /// The field that holds it.
+    /// The field that holds the key.
     pub(super) field: String,
-    /// The collection; nothing for a value of which no records are known.
+    /// The parent's collection; none for a value without known records.
     pub(super) of: Option<usize>,
-    /// The path of that collection begins this path.
+    /// True if the path of the parent's collection begins this path.
     pub(super) exact: bool,
-    /// The field by which the path names its records, where that is not their key.
+    /// The field by which the path names the parent, where that is not its key.
     pub(super) by: Option<String>,
-    /// Of a value that is no record's key: some that it has.
+    /// Some values, where the key is no record's key.
     pub(super) picks: Vec<Json>,
-    /// It is whoever asks, and no key names it.
+    /// True if the parent is the caller, whom no key names.
     pub(super) mine: bool,
-    /// The field lists several, of which it is one.
+    /// True if the field lists several parents.
     pub(super) among: bool,
 }
 
-/// A list that has records of another place.
+/// A list that holds records of another collection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Join {
-    /// The collection whose records they are.
+    /// The collection of the listed records.
     pub(super) member: usize,
 }
 
-/// All places of a document, by the form of their paths.
+/// All collections of a document, by the form of their paths.
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pub(super) all: IndexMap<String, Collection>,
@@ -112,33 +112,33 @@ pub(super) struct Places {
     forms: HashSet<String>,
     /// The forms of paths that end with a key and show a record.
     opened: HashSet<String>,
-    /// The forms of paths that end with a key and list what stands below it.
+    /// The forms of paths that end with a key and list its children.
     lists: HashSet<String>,
-    /// Paths that list what one of a few values chooses.
+    /// Paths that list the records of one of a few values.
     chosen: HashSet<String>,
-    /// By plain name, the values of parameters that choose.
+    /// Values of parameters that choose among lists, by plain name.
     pub(super) choices: HashMap<String, Vec<String>>,
-    /// By the form of a path, the member that its last key is of the records below, and some values.
+    /// By the form of a path: the member of its children that its last key holds, and some values.
     values: HashMap<String, (String, Vec<Json>)>,
     /// The forms of paths that PUT or PATCH changes.
     pub(super) changed: HashSet<String>,
-    /// Stems of what can be done to a record: `delet`, `archiv`.
+    /// Stems of verbs that operations apply to records: `delet`, `archiv`.
     pub(super) verbs: HashSet<String>,
     /// Plain names of members that some request sends.
     pub(super) sent: HashSet<String>,
-    /// Plain names of parameters of queries.
+    /// Plain names of query parameters.
     pub(super) asked: HashSet<String>,
     /// Keys that callers are given, by name.
     pub(super) given: IndexMap<String, Given>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
-    /// Of collections that are listed below records of another: which that is.
+    /// The owners' collection of each collection that is listed below other records.
     pub(super) owners: HashMap<usize, usize>,
-    /// By the form of a path: that of the collection whose records are made there.
+    /// By the form of a path: that of the collection whose records are created there.
     made_elsewhere: HashMap<String, String>,
-    /// By the form of their paths: lists of records of other places that callers put some into.
+    /// By the form of their paths: lists of records of other collections that callers change.
     joins: HashMap<String, Join>,
-    /// The path that shows whoever asks, and the path of the collection that they are in.
+    /// The path that shows the caller, and the path of the caller's collection.
     me: Option<(String, String)>,
     /// The forms of the paths of collections whose records have full names.
     pub(super) full: HashSet<String>,
@@ -147,7 +147,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Finds them.
+    /// Finds the collections of a document's operations.
     pub(super) fn of(operations: &[Operation], choices: &Choices) -> Self {
         let mut places = Self { guesses: Guesses::new(choices), ..Self::default() };
         places.read_forms(operations);
@@ -163,7 +163,7 @@ impl Places {
         places.find_made_elsewhere();
         places.find_shared_roots(operations);
         given::find(&mut places, operations);
-        // A list of what another place keeps is none of its own, nor is one record of those.
+        // A path that shows another collection's records is no collection of its own.
         let elsewhere = |found: &Collection| {
             if places.shown_of(found).is_some() {
                 return true;
@@ -182,7 +182,7 @@ impl Places {
         places.shorten_labels();
         places.give_names();
         places.find_numbers();
-        // What a place stands below is known before the place.
+        // Parents are found before their children.
         let mut order: Vec<usize> = (0..places.all.len()).collect();
         order.sort_by_key(|index| places.all[*index].parts.len());
         for index in order {
@@ -203,7 +203,7 @@ impl Places {
         }
     }
 
-    /// Whoever asks is one of the records that have the same schema (`/me` beside `/users/{id}`).
+    /// Finds the collection whose schema the caller's record has (`/me` beside `/users/{id}`).
     fn find_me(&mut self) {
         let is_me = |found: &Collection| matches!(found.parts.as_slice(), [Part::Text(text)] if ME.contains(&text.as_str()));
         let title = |found: &Collection| found.record.as_ref().and_then(|record| record.title.clone());
@@ -218,14 +218,14 @@ impl Places {
         self.me = Some((path, of));
     }
 
-    /// The collection that whoever asks is in, where a path begins with them.
+    /// Returns the caller's collection, where a path begins with the caller.
     pub(super) fn mine(&self, parts: &[Part]) -> Option<usize> {
         let (path, of) = self.me.as_ref()?;
         let begins = parts.first().is_some_and(|first| form(std::slice::from_ref(first)) == *path);
         self.all.get_index_of(of).filter(|_| begins)
     }
 
-    /// Finds what is listed below records of another collection than its own path says.
+    /// Finds collections that are listed below other records than their own paths name.
     fn find_owners(&mut self, operations: &[Operation]) {
         for operation in operations.iter().filter(|operation| operation.method == "GET") {
             let parts = self.parts(operation);
@@ -237,7 +237,7 @@ impl Places {
         }
     }
 
-    /// Whether a key has one value, which callers are given.
+    /// Returns true if a key has one value, which callers are given.
     pub(super) fn is_constant(&self, key: &str) -> bool {
         matches!(self.given.get(key), Some(Given::Value(_) | Given::Sample(_)))
     }

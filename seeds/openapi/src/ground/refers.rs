@@ -1,7 +1,7 @@
-//! References: members of records that hold the keys of others, or show those records.
+//! Finds references: members of records that hold the keys of others, or show those records.
 //!
-//! A member's name tells what it refers to (`owner_id`, `artist: {...}`, `tag_ids`), or the name of its schema where the member
-//! only says which part the other plays (`owner: UserRef`), or the form of its values (`depot`, where depots have such codes).
+//! A member's name gives the target (`owner_id`, `artist: {...}`, `tag_ids`). Else the name of its schema
+//! does (`owner: UserRef`), or the form of its values (`depot`, a depot's code).
 
 use diorama_seeds::contract::{KEYS, key_name, noun, plain};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc, TypeName};
@@ -12,7 +12,7 @@ use super::places::{Collection, Places};
 use crate::shape::{Kind, Member, Shape};
 use crate::words::{identifier, is_id, sentence, words};
 
-/// Words at the beginning of a description among which it says that a value is an id.
+/// The greatest number of words at the start of a description among which "id" may stand.
 const WORDS_TO_ID: usize = 5;
 
 /// A member that refers to the records of a collection.
@@ -20,7 +20,7 @@ struct Reference {
     field: String,
     target: usize,
     many: bool,
-    /// Every reply shows it.
+    /// True if every reply shows it.
     always: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
     for (index, found) in places.all.values().enumerate().filter(|(_, found)| found.keeps_records()) {
         for reference in references(places, index, found) {
             let Some((_, target)) = places.all.get_index(reference.target) else { continue };
-            // Who only stands for another is no target, and its key is in no reply.
+            // Membership resources are skipped, because no reply shows their keys.
             if target.uses.is_some() {
                 continue;
             }
@@ -44,7 +44,7 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
                 doc.records = RecordsDoc::default();
                 doc.each.push(EachDoc { of, by, min: 3, max: 4, set: IndexMap::new() });
             }
-            // A code of another record is more than a text.
+            // A reference replaces a plain string field.
             if reference.field != doc.key
                 && doc.fields.get(&reference.field).is_none_or(|known| known.reference.is_none())
             {
@@ -55,8 +55,8 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
     tell_first_parts(places, resources);
 }
 
-/// The first part of a key of two is the key of the record that the member of its name shows: `octo` of `octo/hello`, whose
-/// `owner` is the user `octo`.
+/// Generates the first part of a key of two from the record that a member shows: `octo` of `octo/hello`,
+/// whose `owner` is `octo`.
 fn tell_first_parts(places: &Places, resources: &mut IndexMap<String, ResourceDoc>) {
     for found in places.all.values() {
         for above in found.above.iter().filter(|above| above.of.is_none() && above.picks.is_empty()) {
@@ -80,7 +80,7 @@ fn references(places: &Places, index: usize, found: &Collection) -> Vec<Referenc
     members.into_iter().flatten().filter_map(of).collect()
 }
 
-/// What a member of a collection's records refers to.
+/// Returns the reference that a member of a collection's records holds.
 fn reference(
     places: &Places,
     index: usize,
@@ -102,7 +102,7 @@ fn reference(
         (target, own)
     } else {
         let object = item.first_object();
-        // What looks like the records of a place, and shows nothing of its own, is one of those.
+        // An object that looks like another collection's records, and adds no values, is one of those.
         let alike = || {
             let target = places.kind(object, &noun(name)).filter(|target| *target != index)?;
             places.binding(object, [index, target]).is_empty().then_some(target)
@@ -111,14 +111,14 @@ fn reference(
         let stem = if many { noun(name) } else { own };
         (target, identifier(&format!("{stem}_{}", if many { "ids" } else { "id" })))
     };
-    // What a record stands below, the path tells; what stands below it is told by that.
+    // The path already gives the parents, and children refer to their parents themselves.
     let above = found.above.iter().any(|above| above.of == Some(target));
     let below = places.all[target].above.iter().any(|above| above.of == Some(index));
     let always = member.required && !shape.nullable && target != index;
     (!above && !below && found.uses != Some(target)).then_some(Reference { field, target, many, always })
 }
 
-/// The collection whose key a scalar member holds.
+/// Returns the collection whose key a scalar member holds.
 fn by_key(
     places: &Places,
     index: usize,
@@ -134,18 +134,19 @@ fn by_key(
         let target = places.by_noun(&stem, usize::MAX, &found.parts, name);
         return target.or_else(|| role(places, index, found, name, &stem)).filter(fits);
     }
-    // Codes of one form: a scan's `depot` is the code of a depot. So is what is said to be an id.
+    // A code of the same pattern refers to that record: the `depot` of a scan. So does a described id.
     let target = places.by_noun(&noun(&single), index, &found.parts, name)?;
     let is_coded = shape.pattern.is_some() && places.all[target].key_shape.pattern == shape.pattern;
     (is_coded || says_id(shape) && fits(&target)).then_some(target)
 }
 
-/// The collection of which a member says only which part its record plays: the sender of a customer's parcels. It has a
-/// list of such records below its own, and no other member tells to whom they belong.
+/// Returns the collection behind a role: the sender of a customer's parcels. The parcels are listed below
+/// customers.
+/// No other member may name the owner.
 fn role(places: &Places, index: usize, found: &Collection, name: &str, stem: &str) -> Option<usize> {
     let owner = places.owners.get(&index).copied()?;
     let target = &places.all[owner];
-    // An id is not what goes by a name.
+    // A role needs a target with an id, and not one with a name as key.
     if !is_id(&target.key) {
         return None;
     }
@@ -166,7 +167,7 @@ fn role(places: &Places, index: usize, found: &Collection, name: &str, stem: &st
     (first && !shared && !stem.is_empty() && !members.keys().any(named)).then_some(owner)
 }
 
-/// The collection whose records an object is one of: by its member's name, or by the name of its schema.
+/// Returns the collection of an object: by its member's name, or by the name of its schema.
 fn shown(places: &Places, index: usize, found: &Collection, name: &str, object: &Shape) -> Option<usize> {
     let members = object.members()?;
     let key = |target: usize| {
@@ -183,11 +184,12 @@ fn shown(places: &Places, index: usize, found: &Collection, name: &str, object: 
     let target = by(&noun(name)).or_else(by_title).filter(|target| key(*target))?;
     let title = |shape: &Shape| shape.title.clone();
     let same = places.all[target].record.as_ref().and_then(title);
-    // A version of itself is no other record, unless its schema says so.
+    // A nested version of the record itself is no reference, unless its schema says so.
     (target != index || same == object.title).then_some(target)
 }
 
-/// Whether the first sentence of a description begins by saying that a value is an id: `Category ID of the page`.
+/// Returns true if a description's first sentence starts by calling the value an id: `Category ID of the
+/// page`.
 fn says_id(shape: &Shape) -> bool {
     let said = shape.description.as_deref().map(sentence).unwrap_or_default();
     words(&said)
@@ -196,13 +198,13 @@ fn says_id(shape: &Shape) -> bool {
         .any(|word| KEYS.contains(&word.trim_end_matches('s')) || word == "identifier")
 }
 
-/// Whether a member can hold the keys of a collection.
+/// Returns true if a member can hold the keys of a collection.
 fn alike(key: &Shape, member: &Shape) -> bool {
     let text = |shape: &Shape| matches!(shape.kind, Kind::String | Kind::Enum(_));
     (text(key) && text(member)) || (key.kind == Kind::Integer && member.kind == Kind::Integer)
 }
 
-/// Some records of a list, of which every record has one.
+/// Returns a provider of non-empty lists.
 pub(super) fn some_of(min: u32, max: u32) -> Json {
     json!({"provider": "chance", "share": 1.0, "of": {"provider": "list", "min": min, "max": max}})
 }

@@ -1,4 +1,5 @@
-//! Places as resources: a key, what they stand below, the scalar members that records show, and the body as it was sent.
+//! Turns collections into resources: a key, references to parents, scalar fields of records, and the stored
+//! request body.
 
 mod keys;
 mod names;
@@ -21,7 +22,7 @@ use crate::phrases;
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, words};
 
-/// Members that say when a record was changed, and when it was made.
+/// Names of timestamps of the last change; `CREATED` has those of creation.
 pub(super) const UPDATED: [&str; 9] = [
     "updatedat",
     "modifiedat",
@@ -34,22 +35,22 @@ pub(super) const UPDATED: [&str; 9] = [
     "lastmodifiedat",
 ];
 pub(super) const CREATED: [&str; 4] = ["createdat", "datecreated", "created", "creationdate"];
-/// Days from the clock since when all records were there.
+/// All initial records were created before this day, relative to the clock.
 const SINCE: i32 = -28;
-/// The field that keeps what was sent.
+/// The field that stores the request body.
 pub(super) const KEPT: &str = "kept";
 /// The field with the key that a record shares with another resource.
 pub(super) const OF: &str = "of";
-/// Records of a collection that stands below nothing, at least, and of how many counts above that it has one.
+/// A collection without parents gets at least `RECORDS` records and less than `SPREAD` more.
 const RECORDS: u32 = 8;
 const SPREAD: u32 = 8;
-/// Records of a collection for each record below which a path lists some of them, and such records at most.
+/// Records for each record below which a path lists them, and their greatest number.
 const LISTED_EACH: u32 = 3;
 const MAX_LISTED: u32 = 48;
-/// Records of one resource, at most, before each parent gets only one.
+/// The greatest number of records of a resource before each parent gets only one.
 const MANY: u32 = 400;
 
-/// The resources of all places, and of each how many records it gets.
+/// Returns the resources of all collections, with their numbers of records.
 pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
     let mut counts: Vec<Option<u32>> = vec![None; places.all.len()];
     for index in 0..places.all.len() {
@@ -74,7 +75,7 @@ pub(super) fn resources(places: &Places) -> IndexMap<String, ResourceDoc> {
     all
 }
 
-/// `project_name` in what stands below a project is what that project is called.
+/// Generates `project_name` in a project's children from the project's name.
 fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
     let names: IndexMap<String, (String, String)> = all
         .iter()
@@ -105,7 +106,7 @@ fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
     }
 }
 
-/// How many records a place has: some for each record of the place above it.
+/// Returns the number of a collection's records: some for each record of its parent.
 fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) -> u32 {
     if let Some(known) = counts.get(index).copied().flatten() {
         return known;
@@ -118,7 +119,7 @@ fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) 
             owners.saturating_mul(each(found, owners, used(places, found, counts, depth)).1)
         }
         None if found.single => 1,
-        // Lists below records of others show several.
+        // Lists below other records show several.
         None => {
             let is_counted = find_first_number(found).is_some();
             let lister = places.owners.get(&index).filter(|lister| **lister != index && depth < 12);
@@ -133,13 +134,14 @@ fn count(places: &Places, index: usize, counts: &mut [Option<u32>], depth: u32) 
     total
 }
 
-/// How many records there are whose keys name those of a place, too.
+/// Returns the number of records in the collection whose keys a membership shares.
 fn used(places: &Places, found: &Collection, counts: &mut [Option<u32>], depth: u32) -> Option<u32> {
     let other = found.uses.filter(|_| depth < 12)?;
     Some(count(places, other, counts, depth + 1))
 }
 
-/// How many records a collection has that stands below nothing: not the same for each, so that nobody knows it without counting.
+/// Returns the number of records without parents. It differs between collections, so that a count needs a
+/// look.
 fn records_of(found: &Collection) -> u32 {
     let letters =
         found.name.bytes().fold(7_u32, |sum, letter| sum.wrapping_mul(31).wrapping_add(letter.into()));
@@ -147,11 +149,11 @@ fn records_of(found: &Collection) -> u32 {
     counted.filter(|count| *count <= MANY).unwrap_or(RECORDS + letters % SPREAD)
 }
 
-/// Least and greatest number of records for each record above.
+/// Returns the least and the greatest number of records for each parent.
 fn each(found: &Collection, owners: u32, used: Option<u32>) -> (u32, u32) {
     match owners {
         _ if found.single => (1, 1),
-        // Of those that may be members, most are.
+        // Three in four of the possible members are members.
         _ if used.is_some_and(|used| owners * used <= MANY) => {
             let used = used.unwrap_or_default();
             let some = (used * 3 / 4).max(1);
@@ -216,7 +218,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
     doc
 }
 
-/// The field that holds what a record stands below.
+/// Returns the field that holds a parent's key.
 pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
     let name = above.of.and_then(|of| places.all.get_index(of)).map(|(_, other)| other.name.clone());
     if name.is_none() {
@@ -232,14 +234,14 @@ pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
     FieldDoc { reference: name, on_delete: Some(OnDelete::Cascade), ..FieldDoc::default() }
 }
 
-/// Members by which people call a record, the likeliest first.
+/// Members with the display name of a record, the likeliest first.
 const NAMES: [&str; 8] =
     ["name", "title", "friendlyname", "displayname", "label", "subject", "username", "fullname"];
 
-/// Members by which people call what has no name: an invite by whom it invites.
+/// Members that stand in for a display name: an invite goes by its email address.
 const ADDRESSES: [&str; 5] = ["email", "emailaddress", "login", "domain", "hostname"];
 
-/// The scalar members of a record as fields. Keys of other records are chosen when a record is shown.
+/// Adds the scalar members of a record as fields. Keys of other records are chosen when a reply is made.
 fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let Some(record) = &found.record else { return };
     let named = |wanted: &&str| {
@@ -251,7 +253,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             .find(|name| plain(name) == **wanted)
             .cloned()
     };
-    // `policy_name` is what a policy is called.
+    // `policy_name` is the display name of a policy.
     let own = words(&found.noun_words()).last().map(|last| format!("{last}name"));
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let display = display.or_else(|| named(&own?.as_str()));
@@ -259,7 +261,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let says = |name: &str, names: &[&str]| names.contains(&&*plain(name));
     let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));
-    // A version of a file goes by the file's name: by number, where people speak of it.
+    // A version of a file shares the file's name, and users call it by number.
     let owner = found.above.iter().rev().find_map(|above| places.all.get_index(above.of?));
     let part_of = |whole: &str| found.label.strip_prefix(whole).is_some_and(|rest| rest.starts_with(' '));
     let version = found.label.ends_with("version") || owner.is_some_and(|(_, owner)| part_of(&owner.label));
@@ -275,7 +277,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let field = identifier(name);
         let known =
             doc.fields.contains_key(&field) || doc.fields.keys().any(|known| plain(known) == plain(name));
-        // A record that goes by another key has its own id beside it.
+        // A record with another key shows its own id beside it.
         let own = ["id", "uuid"].contains(&name.as_str())
             && *name != found.key
             && !found.single
@@ -283,10 +285,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         let refers = !own && is_id(name)
             || key_name(name).is_some_and(|(_, ending)| ending == "sid")
             || places.keyed.contains(&plain(name));
-        // What is named by another record shows the key of that one.
+        // A membership shows the key of its other record.
         let is_of_other = found.uses.is_some() && found.item.as_deref().map(plain) == Some(plain(name));
-        // Small objects of values, such as an address, are a part of the record.
-        // Lists of texts are kept where a filter asks for one of them.
+        // Small objects of values, such as an address, are stored with the record.
+        // Lists of strings are stored where a filter uses them.
         let own_noun = noun(name);
         let is_asked =
             [own_noun.clone(), format!("{own_noun}name")].iter().any(|name| places.asked.contains(name));
@@ -295,13 +297,13 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             && !of_lists.contains(name.as_str())
             && !matches!(&member.shape.kind, Kind::Enum(values) if values.is_empty());
         let touched = says(name, &CREATED) || says(name, &UPDATED);
-        // Moments as numbers are kept as moments, and shown as numbers.
+        // Numeric timestamps are stored as timestamps, and shown as numbers.
         let counted = matches!(member.shape.kind, Kind::Integer | Kind::Number)
             && ["at", "time", "timestamp", "created", "updated"].iter().any(|end| plain(name).ends_with(end));
         let moment = counted && (touched || words(name).last().is_some_and(|last| last == "at"));
-        // What went wrong is told where something did.
+        // Optional errors are shown only where one occurred.
         let error = !member.required && tells_error(name);
-        // That it worked is no part of a record.
+        // A success flag is no part of a record.
         let worked = member.shape.kind == Kind::Boolean && nouns::is("outcomes", &words(name).join("_"));
         if error
             || worked
@@ -329,18 +331,18 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         }
         let done = words(name).first().filter(|word| word.ends_with("ed") && !touched).map(|word| stem(word));
         let done_to = done.is_some();
-        // What is done to a record comes after its beginning.
+        // Later actions on a record come after its creation.
         let from = if dated { SINCE } else { Span::USUAL.from };
         let to = if done.is_some() { -1 } else { Span::USUAL.to };
         let mut made = fakes::field(name, &shape, Span { from, to }, 0);
-        // What is inside an object is made to agree where it is shown.
+        // Replies make the values inside an object agree.
         if is_plain_object(&shape)
             && made.fake.is_none()
             && (made.fields.is_empty() || agreement::is_bound(&made.fields))
         {
             continue;
         }
-        // A text that has only the noun of what the record stands below holds the key of that.
+        // A placeholder string with only the parent's noun holds the parent's key.
         if fakes::is_anything(&made) && above.contains(&noun(name)) {
             continue;
         }
@@ -352,7 +354,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         (made.min_length, made.max_length) = (None, None);
         made.optional = true;
         if own && made.kind == Some(TypeName::Integer) {
-            // An id beside another key is nobody else's.
+            // An id beside another key is unique.
             made.fake = Some(json!({"provider": "integer", "min": 1_000, "max": 999_999}));
             made.unique = true;
         }
@@ -366,10 +368,10 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
             }
             doc.display = Some(field.clone());
         } else if fakes::is_made_by(&made, ANY_NAME) && made.kind == Some(TypeName::String) {
-            // Whatever else a person is called is a person's name.
+            // Other names of a person are names of persons, too.
             made.fake = Some(if is_person { json!("person_name") } else { fakes::title(name, &found.label) });
         }
-        // What anybody writes fits where somebody speaks: no terms of service, and no description of a command.
+        // Generated prose fits where people write: no terms of service, and no description of a command.
         let noun_words = found.noun_words();
         if fakes::is_prose(&made)
             && !(phrases::tells(name, &noun_words) && fakes::is_writable(name, &noun_words))
@@ -381,7 +383,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         {
             made.free_text = true;
         }
-        // What callers can do to a record is not done yet, and what is there is not gone.
+        // Actions that callers can take have not been taken, and initial records are not deleted.
         let undone = |value: &&String| {
             !(is_gone(value) || value.ends_with("ed") && places.verbs.contains(&stem(value)))
         };
@@ -393,12 +395,12 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         if made.kind == Some(TypeName::Boolean) {
             made.fake = made.fake.or_else(|| Some(json!({"provider": "pick", "of": [false, true]})));
         }
-        // A record has what its schema shows.
+        // Every initial record has the member.
         made.fake = Some(match made.fake {
             Some(fake) => json!({"provider": "chance", "share": 1.0, "of": fake}),
             None => json!({"provider": "chance", "share": 1.0}),
         });
-        // A text that tells nothing is left out where it may be, and where nobody looks for it.
+        // An optional placeholder is dropped unless a query parameter names it.
         let is_asked = is_asked || places.asked.contains(&plain(name));
         if fakes::is_anything(&made) && !member.required && !is_asked {
             fakes::leave_out(&mut made);
@@ -419,14 +421,14 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
         }
         let called = bare_name(name, found);
         phrases::name(&called, &mut made);
-        // What says that a certificate is a certificate tells nothing.
+        // A value with the record's own noun carries no information: a certificate's type `certificate`.
         let says_what =
             |values: &Vec<String>| values.iter().any(|value| noun(value).starts_with(&found.noun));
-        // `$parent` is there for programs.
+        // `$parent` is meant for programs.
         let is_hidden = name.starts_with('$');
-        // What may not have happened yet is no answer, nor is what two records have together.
+        // A question asks for no timestamp that may be missing, and for no field that two records share.
         let open = gone || done_to && moment_of(&made) && (!member.required || member.shape.nullable);
-        // Nobody asks for the rating of a rating.
+        // A rating's own rating is not asked for.
         let is_itself = noun(&called) == found.noun;
         let told = own_name.as_deref() != Some(name)
             && !(says_nothing || is_itself || is_hidden || open)
@@ -440,7 +442,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     agreement::agree(doc);
 }
 
-/// The name of a member without the noun of its record: `jobStatus` of a job is its status.
+/// Returns the name of a member without the noun of its record: `jobStatus` of a job becomes `status`.
 fn bare_name(name: &str, found: &Collection) -> String {
     let said = words(name);
     let own = words(&found.label);
@@ -450,7 +452,7 @@ fn bare_name(name: &str, found: &Collection) -> String {
     }
 }
 
-/// Whether an object has only values, none of which is a key.
+/// Returns true if an object has only scalar values, none of which is a key.
 pub(super) fn is_plain_object(shape: &Shape) -> bool {
     let members = shape.members().filter(|members| !members.is_empty() && !shape.map);
     members.is_some_and(|members| {
@@ -463,7 +465,7 @@ pub(super) fn is_plain_object(shape: &Shape) -> bool {
     })
 }
 
-/// Whether it tells that a record came with the service, and is nobody's to change.
+/// Returns true if a flag marks records that came with the service, which no caller changes.
 fn is_built_in(name: &str) -> bool {
     let words = words(name);
     let said: Vec<&str> = words.iter().map(String::as_str).filter(|word| *word != "is").collect();
@@ -474,7 +476,7 @@ fn moment_of(field: &FieldDoc) -> bool {
     matches!(field.kind, Some(TypeName::Date | TypeName::DateTime | TypeName::Time))
 }
 
-/// What a required member of a new record begins with: whoever made it may change it.
+/// Returns the initial value of a required member of a new record. Its creator gets permission flags.
 fn first(name: &str, kind: &Kind, beside: &[&str]) -> Option<Json> {
     match kind {
         Kind::Boolean => Some(json!(nouns::is_permission(name))),
@@ -487,7 +489,7 @@ fn first(name: &str, kind: &Kind, beside: &[&str]) -> Option<Json> {
 }
 
 impl Collection {
-    /// Its noun as an identifier of words.
+    /// Returns the noun as an identifier of words.
     pub(super) fn noun_words(&self) -> String {
         identifier(&self.label)
     }

@@ -1,6 +1,8 @@
+//! Checks the resources and behaviours that the importer derives from small documents.
+
 use crate::{ImportOptions, Imported, Severity, import};
 
-/// A document of these paths, in which every list shows things with an `id`, a `code` and a `token`.
+/// Imports a document of these paths, in which every list shows things with an `id`, a `code` and a `token`.
 fn imported(paths: &str) -> Imported {
     let thing = "{type: object, properties: {id: {type: string}, code: {type: string}, token: {type: string}, \
                  area: {type: object, properties: {id: {type: string}, title: {type: string}}}, \
@@ -16,7 +18,7 @@ fn imported(paths: &str) -> Imported {
 const LIST: &str = "{responses: {'200': {description: All, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}}";
 const ONE: &str = "{responses: {'200': {description: One, content: {application/json: {schema: {$ref: '#/components/schemas/Thing'}}}}}}";
 const SILENT: &str = "{responses: {'200': {description: Done}}}";
-/// A write that says nothing but what it takes keeps a document on the ground.
+/// A write that declares only its request body.
 const ODD: &str = "  /odd: {post: {requestBody: {content: {application/json: {schema: {type: array, items: {type: string}}}}}, responses: {'204': {description: Done}}}}";
 
 fn behaviour(found: &Imported, route: &str) -> diorama_seeds::doc::BehaviourDoc {
@@ -32,7 +34,7 @@ fn behaviour(found: &Imported, route: &str) -> diorama_seeds::doc::BehaviourDoc 
 }
 
 #[test]
-fn a_path_that_ends_with_a_key_may_list_what_stands_below_it() {
+fn a_path_that_ends_with_a_key_may_list_its_children() {
     let found = imported(&format!(
         "  /repos/{{owner}}: {{get: {LIST}}}\n  /repos/{{owner}}/{{repo_id}}: {{get: {ONE}, delete: {SILENT}}}\n{ODD}"
     ));
@@ -42,7 +44,7 @@ fn a_path_that_ends_with_a_key_may_list_what_stands_below_it() {
 }
 
 #[test]
-fn what_holds_things_is_called_as_they_are_where_nothing_else_is() {
+fn containers_lose_their_suffix_if_the_label_stays_unique() {
     let labels = |names: &[&str]| -> Vec<String> {
         let place = |name: &&str| format!("  /{name}: {{get: {LIST}}}\n  /{name}/{{id}}: {{get: {ONE}}}\n");
         let found = imported(&names.iter().map(place).collect::<String>());
@@ -54,7 +56,7 @@ fn what_holds_things_is_called_as_they_are_where_nothing_else_is() {
 }
 
 #[test]
-fn a_second_key_must_be_as_the_record_shows_it() {
+fn a_second_key_must_match_the_member_of_the_record() {
     let found = imported(&format!(
         "  /hooks/{{hook_id}}: {{get: {ONE}}}\n  /hooks/{{hook_id}}/{{hook_token}}: {{get: {ONE}}}\n  /hooks: {{get: {LIST}}}\n{ODD}"
     ));
@@ -63,7 +65,7 @@ fn a_second_key_must_be_as_the_record_shows_it() {
 }
 
 #[test]
-fn reads_without_a_schema_show_what_is_written() {
+fn reads_without_a_schema_show_written_records() {
     let body = "requestBody: {content: {application/json: {schema: {type: object, properties: {title: {type: string}}}}}}";
     let found = imported(&format!(
         "  /notes: {{get: {SILENT}, post: {{{body}, responses: {{'201': {{description: New}}}}}}}}\n  /notes/{{slug}}: {{get: {SILENT}}}\n{ODD}"
@@ -73,7 +75,7 @@ fn reads_without_a_schema_show_what_is_written() {
 }
 
 #[test]
-fn a_key_that_records_show_as_a_member_scopes_them_and_no_other_value_opens() {
+fn a_key_that_records_show_as_a_member_selects_them_by_its_values_alone() {
     let found = imported(&format!(
         "  /kinds/{{code}}: {{get: {LIST}}}\n  /kinds/{{code}}/{{kind_id}}: {{get: {ONE}}}\n{ODD}"
     ));
@@ -87,7 +89,7 @@ fn a_key_that_records_show_as_a_member_scopes_them_and_no_other_value_opens() {
 }
 
 #[test]
-fn a_key_that_only_members_name_is_that_of_records_that_nothing_else_shows() {
+fn a_key_that_only_members_name_gets_a_resource_of_its_own() {
     let found =
         imported(&format!("  /things: {{get: {LIST}}}\n  /areas/{{area_id}}/report: {{get: {ONE}}}\n{ODD}"));
     assert!(found.doc.resources.contains_key("area"), "{:?}", found.doc.resources.keys());
@@ -96,7 +98,7 @@ fn a_key_that_only_members_name_is_that_of_records_that_nothing_else_shows() {
 }
 
 #[test]
-fn a_text_that_is_said_to_be_an_id_refers_to_what_its_name_names() {
+fn a_string_described_as_an_id_refers_to_the_resource_of_its_name() {
     let target = |description: &str| {
         let plot = format!(
             "type: object, properties: {{id: {{type: string}}, area: {{type: string, description: {description}}}}}"
@@ -113,7 +115,7 @@ fn a_text_that_is_said_to_be_an_id_refers_to_what_its_name_names() {
 }
 
 #[test]
-fn a_list_that_is_put_in_a_place_is_all_that_is_there() {
+fn a_put_of_a_list_replaces_the_whole_collection() {
     let body = "requestBody: {required: true, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}";
     let reply = "responses: {'200': {description: All, content: {application/json: {schema: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}";
     let found = imported(&format!(
@@ -135,7 +137,7 @@ fn a_list_without_a_schema_shows_records_that_have_paths_elsewhere() {
 }
 
 #[test]
-fn a_default_that_its_own_schema_refuses_is_none_and_pages_start_where_theirs_do() {
+fn invalid_defaults_are_dropped_and_pages_start_at_their_own_first_number() {
     let query = |name: &str, schema: &str| format!("{{name: {name}, in: query, schema: {{{schema}}}}}");
     let parameters = [
         query("page", "type: integer, default: 0"),
@@ -155,7 +157,7 @@ fn a_default_that_its_own_schema_refuses_is_none_and_pages_start_where_theirs_do
 }
 
 #[test]
-fn what_stands_around_a_record_is_none_and_required_headers_are_told() {
+fn envelopes_are_no_records_and_required_headers_are_given() {
     let around = "type: object, properties: {status: {type: string}, code: {type: integer}, service: {type: string}, \
                   resource: {type: string}, operation: {type: string}, data: {$ref: '#/components/schemas/Thing'}}";
     let one = ONE.replacen("$ref: '#/components/schemas/Thing'", around, 1);
@@ -171,7 +173,7 @@ fn what_stands_around_a_record_is_none_and_required_headers_are_told() {
 }
 
 #[test]
-fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
+fn initial_records_are_not_deleted_and_show_documented_values() {
     let members = "id: {type: string}, code: {type: string, description: The number of the thing}, is_deleted: {type: boolean}, \
                    isSystem: {type: boolean}, purged_at: {type: string, format: date-time, nullable: true}, \
                    status: {type: string, enum: [active, trashed]}, timezone_name: {type: string}, image_name: {type: string}, \
@@ -204,7 +206,7 @@ fn records_that_are_there_are_not_gone_and_show_what_the_document_names() {
 }
 
 #[test]
-fn what_stands_below_a_record_is_called_by_that_records_name() {
+fn children_show_the_name_of_their_parent() {
     let shelf = "type: object, properties: {shelf_id: {type: string}, name: {type: string}}";
     let thing = "type: object, properties: {thing_id: {type: string}, shelf_name: {type: string}, name: {type: string}}";
     let of = |text: &str, members: &str| text.replacen("$ref: '#/components/schemas/Thing'", members, 1);
@@ -219,8 +221,8 @@ fn what_stands_below_a_record_is_called_by_that_records_name() {
 }
 
 #[test]
-fn collections_above_each_other_are_not_followed_in_a_circle() {
-    // The users are below groups, and the only groups of the document are below its users.
+fn cycles_of_parent_collections_end() {
+    // Users belong to groups, and the only groups of the document belong to its users.
     let found = imported(&format!(
         "  /groups/{{group_id}}/users/{{user_id}}: {{get: {ONE}}}\n  /groups/{{group_id}}/users/{{user_id}}/groups: {{get: {LIST}}}\n{ODD}"
     ));
@@ -240,7 +242,7 @@ fn collections_above_each_other_are_not_followed_in_a_circle() {
 }
 
 #[test]
-fn expressions_for_keys_are_bounded_however_much_stands_above() {
+fn key_expressions_are_bounded_for_any_number_of_parents() {
     let mut paths = String::new();
     let mut path = String::new();
     for level in 0..30 {
@@ -256,7 +258,7 @@ fn expressions_for_keys_are_bounded_however_much_stands_above() {
 }
 
 #[test]
-fn of_collections_whose_keys_have_one_name_the_first_is_told_every_time() {
+fn of_collections_that_share_a_key_name_the_same_one_is_given_each_time() {
     let listed = "{responses: {'200': {description: All, content: {application/json: {schema: {type: object, properties: {value: {type: array, items: {$ref: '#/components/schemas/Thing'}}}}}}}}}";
     let kinds = ["tables", "graphs", "queues", "topics", "stores"];
     let paths = kinds.map(|kind| {
@@ -294,7 +296,7 @@ fn days_in_paths_are_values_and_one_tenant_is_given_under_its_name() {
 }
 
 #[test]
-fn impossible_bounds_and_odd_patterns_of_given_keys_are_no_panics() {
+fn impossible_bounds_and_odd_patterns_of_given_keys_do_not_panic() {
     let key = |name: &str, schema: &str| {
         format!(
             "  /{name}/{{{name}Id}}/things: {{parameters: [{{name: {name}Id, in: path, required: true, schema: {{{schema}}}}}], get: {LIST}}}\n"
@@ -327,7 +329,7 @@ fn an_id_that_only_the_list_shows_is_the_key() {
 }
 
 #[test]
-fn what_an_address_takes_beside_its_path_may_be_a_reference() {
+fn query_parameters_in_an_address_may_be_references() {
     let lat = "{name: lat, in: query, required: true, schema: {type: number}}";
     let ok = "responses: {'200': {description: ok}}";
     let found = imported(&format!(

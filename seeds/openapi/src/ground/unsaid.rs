@@ -1,4 +1,4 @@
-//! What a document leaves unsaid: a path that reads what others write answers with it, although no schema says so.
+//! Fills in missing reply schemas: a path that reads records answers in the shape that writes send.
 
 use diorama_seeds::contract::noun;
 use indexmap::IndexMap;
@@ -10,14 +10,15 @@ use crate::examples;
 use crate::shape::{Kind, Member, Shape};
 use crate::words::is_id;
 
-/// A record as those who write it send it: its schema and shape.
+/// The schema and shape of a record, as requests send it.
 struct Written {
     schema: Json,
     shape: Shape,
 }
 
-/// Gives reads that promise nothing the records that are written at their paths: one where the path ends with a key, a
-/// list where such a path lies below, or where records of that noun have paths elsewhere.
+/// Gives reads without a reply schema the records that are written at their paths.
+/// A path that ends with a key shows one. A path above shows a list, as does one whose noun has records
+/// elsewhere.
 pub(super) fn say(root: &Json, operations: &mut [Operation]) {
     let mut keys: IndexMap<String, (String, Shape)> = IndexMap::new();
     let mut bodies: IndexMap<String, Written> = IndexMap::new();
@@ -79,7 +80,7 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
             schema = json!({"type": "array", "items": schema});
             shape = Shape::of(Kind::Array(Box::new(shape)));
         }
-        // What must be an object holds the list under the path's own word.
+        // A reply that must be an object holds the list under the path's last word.
         if let (false, true, Some(Part::Text(word))) = (one, is_object, parts.last()) {
             schema = json!({"type": "object", "properties": {word: schema}});
             let member = Member { shape, required: false };
@@ -89,7 +90,8 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
     }
 }
 
-/// The parts of a path without a word at its end that chooses among what is listed before it: `/lists/{idList}/cards/{filter}`.
+/// Returns the parts of a path without a final word that selects from the list before it:
+/// `/lists/{idList}/cards/{filter}`.
 fn without_choice(mut parts: Vec<Part>) -> Vec<Part> {
     let chooses = |part: &Part| matches!(part, Part::Text(text) if text.starts_with('{'));
     if let [.., before @ Part::Text(_), last] = parts.as_slice()
@@ -101,7 +103,8 @@ fn without_choice(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// Gives the items of a list that nothing is said of the record that is written at its path. Whether there are such.
+/// Gives untyped list items the schema of the record that is written at the path. Returns true if there is
+/// one.
 fn say_items(
     root: &Json,
     operation: &mut Operation,
@@ -140,13 +143,13 @@ fn say_items(
     true
 }
 
-/// Whether nothing says what an operation that may answer with JSON does answer.
+/// Returns true if an operation that may answer with JSON declares no content.
 pub(super) fn is_silent(root: &Json, operation: &Operation) -> bool {
     let told = operation.promise.as_ref().is_some_and(|promise| examples::tells(root, promise));
     !told && !operation.answers && !matches!(operation.status, 204 | 205)
 }
 
-/// The schema of the items that a reply lists in a member; of the body's own where it has no name.
+/// Returns the schema of the items that a reply lists in a member, or in the body where the name is empty.
 fn items<'a>(root: &'a Json, schema: &'a Json, name: &str) -> Option<&'a Json> {
     let schema = examples::resolved(root, schema);
     if name.is_empty() {
@@ -162,16 +165,16 @@ fn is_object(shape: &Shape) -> bool {
     matches!(shape.kind, Kind::Object(_))
 }
 
-/// The noun that a path ends with.
+/// Returns the noun that a path ends with.
 fn last(form: &str) -> String {
     form.rsplit('/').next().filter(|last| !last.starts_with('{')).map(noun).unwrap_or_default()
 }
 
-/// A record: what is written, with its key.
+/// Returns a record: the written members, with its key.
 fn record((name, key): &(String, Shape), written: Option<&Written>) -> Written {
     let kind = if key.kind == Kind::Integer { "integer" } else { "string" };
     let mut own = json!({"type": "object", "required": [name], "properties": {name: {"type": kind}}});
-    // Clients look for the id of what they made under the name that most records have for it.
+    // Clients look for the id of a new record under the name that most records have for it.
     let has_id =
         written.and_then(|written| written.shape.members()).is_some_and(|all| all.contains_key("id"));
     if is_id(name) && name != "id" && !has_id {

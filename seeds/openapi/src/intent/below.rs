@@ -1,5 +1,7 @@
-//! Operations of dotted names on what stands below the record that a parameter names: `conversations.archive` and `conversations.history` of a
-//! channel, `chat.postMessage` into it, `chat.delete` of one of its messages.
+//! Rewrites dotted operations on children of a record that a parameter names.
+//!
+//! Examples: `conversations.history` of a channel, `chat.postMessage` into it, `chat.delete` of one of its
+//! messages.
 
 use std::collections::HashMap;
 
@@ -13,25 +15,25 @@ use crate::shape::{Kind, Shape};
 use crate::views::{self, View, has_page};
 use crate::words::words;
 
-/// What an operation is read as: its method and path.
+/// The method and path of a rewrite; none for an operation that stays as it is.
 type Read = Option<(String, String)>;
 
-/// A list below a record.
+/// A list of a record's children.
 struct Listed {
     /// The words of the noun of its items.
     noun: Vec<String>,
-    /// An item, with its members.
+    /// The shape of an item.
     item: Shape,
 }
 
 /// A record that parameters name.
 struct Owner {
-    /// The path of one, with its parameter.
+    /// The path of one record, with its parameter.
     path: String,
     key: String,
 }
 
-/// Reads those that are not read yet. `keys` are the parameters of the records that are shown, by noun.
+/// Rewrites the remaining operations. `keys` holds the parameters that name shown records, by noun.
 pub(super) fn read(
     operations: &mut [Operation],
     all: &[Option<Said>],
@@ -39,7 +41,7 @@ pub(super) fn read(
     read: &mut [Read],
 ) {
     let owners = owners(all, keys);
-    // What a record is asked for is listed below it, and what else is done to it is done there.
+    // Reads below a record become lists, and other operations on it become writes to them.
     let mut lists: IndexMap<String, Vec<Listed>> = IndexMap::new();
     for ((operation, said), read) in operations.iter().zip(all).zip(read.iter_mut()) {
         let Some(said) = said.as_ref().filter(|said| said.is_dotted && read.is_none()) else { continue };
@@ -80,20 +82,20 @@ pub(super) fn read(
     }
 }
 
-/// The records that parameters name, by the nouns that they are shown under.
+/// Returns the records that parameters name, by the nouns of the operations that show them.
 fn owners(all: &[Option<Said>], keys: &HashMap<String, String>) -> IndexMap<String, Owner> {
     let shown = all.iter().flatten().filter(|said| said.is_dotted && said.deed == Some(Deed::Show));
     let owner = |said: &Said| {
         let noun = one(&said.noun);
         let key = keys.get(&noun)?.clone();
-        // A bare key names whatever is meant.
+        // A bare key may name any record.
         (!KEYS.contains(&plain(&key).as_str()))
             .then(|| (noun, Owner { path: format!("{}/{{{key}}}", said.collection()), key }))
     };
     shown.filter_map(owner).collect()
 }
 
-/// The record that an operation is about: of its own noun, or another that a parameter names.
+/// Returns the record that an operation is about: of its own noun, or another that a parameter names.
 fn owner_of<'o>(
     operation: &Operation,
     said: &Said,
@@ -103,7 +105,7 @@ fn owner_of<'o>(
     own.or_else(|| owners.iter().find(|(_, owner)| takes(operation, &owner.key)))
 }
 
-/// The list that a read shows: the name of its member, and an item.
+/// Returns the list that a read shows: the name of its member, and an item.
 fn items(operation: &Operation) -> Option<(String, Shape)> {
     match views::view(operation.reply.as_ref()?, false, has_page(operation)) {
         View::List(list) if !list.items.is_empty() => Some((list.items.to_owned(), list.item.clone())),
@@ -111,8 +113,8 @@ fn items(operation: &Operation) -> Option<(String, Shape)> {
     }
 }
 
-/// What a write does to which list below which record. `chat.delete` is about what the group `chat` makes by name
-/// (`chat.postMessage`).
+/// Returns the owner, the list and the kind of a write. `chat.delete` removes the messages that
+/// `chat.postMessage` creates.
 fn write_of<'l>(
     operation: &Operation,
     said: &Said,
@@ -133,7 +135,7 @@ fn write_of<'l>(
     Some((owner, listed, deed))
 }
 
-/// By the noun of a group of operations that nothing shows, the noun of what it makes: `message` for `chat`.
+/// Returns the noun that a group of operations creates, by the group's noun: `message` for `chat`.
 fn groups(
     operations: &[Operation],
     all: &[Option<Said>],
@@ -149,7 +151,8 @@ fn groups(
     made.collect()
 }
 
-/// By the path of a list, the parameter that names its items: what a removal names besides the record above, and an item shows.
+/// Returns the parameter that names a list's items, by path: a removal takes it beside the owner, and items
+/// show it.
 fn item_keys(
     operations: &[Operation],
     all: &[Option<Said>],
@@ -170,7 +173,7 @@ fn item_keys(
     keys.collect()
 }
 
-/// A key that records show as a text is sent as one, whatever an operation says of it.
+/// Reads a key as a string if records show it as one, whatever an operation declares.
 fn take_texts(operation: &mut Operation, key: &str, item: &Shape) {
     let is_text = item.first_object().member(key).is_some_and(Shape::is_text);
     let is_number = |shape: &Shape| matches!(shape.kind, Kind::Number | Kind::Integer);

@@ -1,4 +1,4 @@
-//! The verb by which a path calls its operation, what it is done to, and the parameter that names it.
+//! Parses the verb and noun in a path, and the parameter that names the record.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ use crate::document::Operation;
 use crate::shape::Shape;
 use crate::words::{is_plural, plural, singular, words};
 
-/// What is done, by the verbs that name it.
+/// The effect of an operation, by its verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     List,
@@ -21,7 +21,7 @@ pub(super) enum Deed {
     Remove,
 }
 
-/// Verbs, with what they do.
+/// Verbs with their effects.
 pub(super) static VERBS: LazyLock<HashMap<&'static str, Deed>> = LazyLock::new(|| {
     let deeds = pairs(include_str!("../data/verbs.txt")).filter_map(|(done, verbs)| {
         let deed = match done {
@@ -41,32 +41,32 @@ pub(super) static VERBS: LazyLock<HashMap<&'static str, Deed>> = LazyLock::new(|
 /// The endings of names of keys, the likeliest first.
 pub(super) const KEYS: [&str; 6] = ["id", "arn", "identifier", "name", "key", "uuid"];
 
-/// A verb and what it is done to, in the path of an operation.
+/// The verb and noun in the path of an operation.
 pub(super) struct Said {
-    /// Nothing for a verb that only its own noun has: `conversations.archive`.
+    /// None for a verb that only its own noun has: `conversations.archive`.
     pub(super) deed: Option<Deed>,
     pub(super) verb: Vec<String>,
-    /// Words of the noun.
+    /// The words of the noun.
     pub(super) noun: Vec<String>,
-    /// The path before it.
+    /// The path before the verb.
     pub(super) before: String,
-    /// The verb stands behind a dot: `users.info`.
+    /// True if the verb stands behind a dot: `users.info`.
     pub(super) is_dotted: bool,
 }
 
 impl Said {
-    /// The path of the collection of its noun.
+    /// Returns the path of the noun's collection.
     pub(super) fn collection(&self) -> String {
         format!("{}/{}", self.before, plural_of(&self.noun))
     }
 }
 
-/// By noun, the parameters that name the records which operations show.
+/// Returns the parameters that name shown records, by noun.
 pub(super) fn keys(operations: &[Operation], all: &[Option<Said>]) -> HashMap<String, String> {
     let shown = operations.iter().zip(all).filter_map(|(operation, said)| {
         let said = said.as_ref().filter(|said| said.deed == Some(Deed::Show))?;
         let noun = one(&said.noun);
-        // A parameter that need not be sent is a key where others of the noun take it, too.
+        // An optional parameter is a key if other operations of the noun take it, too.
         let uses = |name: &String| {
             let same = |(operation, other): (&Operation, &Option<Said>)| {
                 other.as_ref().is_some_and(|other| one(&other.noun) == noun) && takes(operation, name)
@@ -76,11 +76,11 @@ pub(super) fn keys(operations: &[Operation], all: &[Option<Said>]) -> HashMap<St
         let found = key(operation, said).or_else(|| shown_key(operation, said).filter(uses))?;
         Some((noun, found))
     });
-    // The first of a noun counts.
+    // The first operation of a noun wins.
     shown.collect::<Vec<_>>().into_iter().rev().collect()
 }
 
-/// The verb by which a path calls its operation: `/users.list`, `/ListUsers`, `/?Action=ListUsers`.
+/// Parses the verb of a path: `/users.list`, `/ListUsers`, `/?Action=ListUsers`.
 pub(super) fn said(operation: &Operation) -> Option<Said> {
     let (before, last) = operation.path.rsplit_once('/')?;
     if operation.path.contains('{') && last.contains('{') {
@@ -107,7 +107,7 @@ pub(super) fn said(operation: &Operation) -> Option<Said> {
     Some(Said { deed, verb: vec![first.clone()], noun: noun.to_vec(), before, is_dotted: false })
 }
 
-/// The scalars that an operation takes: their names, and whether they must be sent.
+/// Returns the scalars that an operation takes, and whether each is required.
 pub(super) fn given(operation: &Operation) -> Vec<(&String, &Shape, bool)> {
     let members = operation.body.as_ref().and_then(|body| body.first_object().members());
     let of_body = members.into_iter().flatten().map(|(name, member)| (name, &member.shape, member.required));
@@ -119,7 +119,8 @@ pub(super) fn takes(operation: &Operation, name: &str) -> bool {
     given(operation).iter().any(|(known, ..)| *known == name)
 }
 
-/// The parameter that has the name of the object which a reply shows: `channel` of `{"ok": true, "channel": {"id": ..}}`.
+/// Returns the parameter with the name of the object in the reply: `channel` of `{"ok": true, "channel":
+/// {"id": ..}}`.
 fn shown_key(operation: &Operation, said: &Said) -> Option<String> {
     let reply = operation.reply.as_ref().filter(|_| said.is_dotted)?.first_object().members()?;
     let is_shown = |name: &str| {
@@ -129,7 +130,7 @@ fn shown_key(operation: &Operation, said: &Said) -> Option<String> {
     given(operation).into_iter().map(|(name, ..)| name).find(|name| is_shown(name)).cloned()
 }
 
-/// The parameter or member of the body that names the record: `id`, `appMonitorId`, `Name`.
+/// Returns the parameter or body member that names the record: `id`, `appMonitorId`, `Name`.
 pub(super) fn key(operation: &Operation, said: &Said) -> Option<String> {
     let noun: String = one(&said.noun);
     let last = said.noun.last().map(|last| singular(last)).unwrap_or_default();
@@ -140,7 +141,7 @@ pub(super) fn key(operation: &Operation, said: &Said) -> Option<String> {
     let bare = [noun.clone(), last.clone()];
     let mut wanted = wanted.chain(bare);
     let found = wanted.find_map(|wanted| named(&wanted));
-    // All that must be said is a key.
+    // A single required scalar with a key's name is the key.
     let only = || {
         let mut required = given.iter().filter(|(.., required)| *required);
         let first = required.next().filter(|(name, ..)| key_name(name).is_some())?;
@@ -153,7 +154,7 @@ pub(super) fn many(noun: &[String]) -> bool {
     noun.last().is_some_and(|last| is_plural(last))
 }
 
-/// A noun in the singular and in plain letters.
+/// Returns a noun in the singular and in plain letters.
 pub(super) fn one(noun: &[String]) -> String {
     let (last, before) = match noun.split_last() {
         Some((last, before)) => (singular(last), before.concat()),
@@ -162,7 +163,7 @@ pub(super) fn one(noun: &[String]) -> String {
     format!("{before}{last}")
 }
 
-/// A noun as the segment of a path.
+/// Returns a noun as the segment of a path.
 pub(super) fn plural_of(noun: &[String]) -> String {
     let Some((last, before)) = noun.split_last() else { return String::new() };
     let last = if is_plural(last) { last.clone() } else { plural(last) };

@@ -1,4 +1,4 @@
-//! The names and descriptions of APIs.
+//! Chooses the names and descriptions of APIs.
 
 use diorama_seeds::english::capitalised;
 use indexmap::IndexSet;
@@ -6,7 +6,7 @@ use indexmap::IndexSet;
 use crate::document::Operation;
 use crate::words::{camel, sentence, words};
 
-/// A CamelCase name: the operation's id where that is a name, else from method and path.
+/// Returns a CamelCase name: the operation's id where that is a name, else from method and path.
 pub(super) fn name(operation: &Operation, taken: &mut IndexSet<String>) -> (String, bool) {
     let mut path_words: Vec<String> = Vec::new();
     let mut keys: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! Requests that would read alike: of two operations that people would ask for in the same words, neither is asked for.
+//! Removes requests that would read alike: users cannot tell such operations apart by words.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use diorama_seeds::doc::{ApiDoc, FieldDoc, Method, PhrasesDoc, Place};
 
 use super::named;
 
-/// Leaves out what cannot be told from other operations by a request.
+/// Removes the phrases of operations that share a request with another.
 pub(crate) fn tell_apart(apis: &mut [ApiDoc]) {
     let mut asked: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, api) in apis.iter().enumerate() {
@@ -27,7 +27,7 @@ pub(crate) fn tell_apart(apis: &mut [ApiDoc]) {
     }
 }
 
-/// What a phrase asks for: its verb and object, and the kinds of what its path names, whatever else is said.
+/// Returns the core of a phrase: its verb and object, and the kinds of the keys in its path.
 fn request(api: &ApiDoc, phrase: &str) -> String {
     let head = phrase.split(['{', '[', '"']).next().unwrap_or_default();
     let end = [" with ", " called "].iter().filter_map(|joint| head.find(joint)).min();

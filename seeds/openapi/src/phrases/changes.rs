@@ -1,4 +1,4 @@
-//! Words for changes: what is added, changed, taken away or done, and with which arguments.
+//! Writes requests that create, change, delete or act, with their arguments.
 
 use diorama_seeds::doc::{FieldDoc, PhrasesDoc, TypeName};
 use diorama_seeds::materialise::provider_of_name;
@@ -9,8 +9,8 @@ use super::{MOST_SAID, named};
 use crate::nouns;
 use crate::words::{article, enumerate, label, plural, singular, words};
 
-/// How people ask for an action on the only thing of its kind, in the words of its name: `SetVolume` with one
-/// argument is `set volume to {volume}`.
+/// Returns the request for an action on a singleton, in the words of its name.
+/// `SetVolume` with one argument becomes `set volume to {volume}`.
 pub(crate) fn act(
     name: &str,
     summary: &str,
@@ -41,7 +41,8 @@ pub(crate) fn act(
     PhrasesDoc { imperative: vec![phrase], ..PhrasesDoc::default() }
 }
 
-/// How people ask for a change: a verb and its object, what is required, and up to two things that need not be said.
+/// Returns the requests for a change: a verb and its object, the required arguments, and up to two optional
+/// ones.
 pub(crate) fn change(
     verb: &str,
     noun: &str,
@@ -57,7 +58,7 @@ pub(crate) fn change(
     ask(verb, (noun, object, key), arguments, said)
 }
 
-/// How people ask for something new.
+/// Returns the requests for a new record.
 pub(crate) fn make(
     verb: &str,
     noun: &str,
@@ -74,7 +75,7 @@ fn ask(
     arguments: &IndexMap<String, FieldDoc>,
     (required, optional): (&[String], &[String]),
 ) -> PhrasesDoc {
-    // The key in a body says what is meant, as one in the path does.
+    // A key in the body names the object, as one in the path does.
     let others = |all: &[String]| -> Vec<String> {
         all.iter().filter(|name| key != Some(name.as_str())).cloned().collect()
     };
@@ -99,13 +100,13 @@ fn ask(
         let next = optional.get(position + 1).filter(|next| !moment(next) && !moment(first));
         said.extend(next.map(|second| vec![*first, *second]));
     }
-    // Of what can be told of something new, something is: what it is called, where it may be called anything.
+    // A new record gets at least one argument: its name, where it has one.
     if key.is_none() && required.is_empty() && said.len() > 1 {
         said.remove(0);
         if said.iter().flatten().any(|name| is_name(name)) {
             said.retain(|said| said.iter().any(|name| is_name(name)));
         } else if verb != "change" && said.len() > 1 {
-            // Nothing says which of its members make it what it is, but for what somebody writes.
+            // Without a name only the text of a message identifies the new record.
             let writes = |name: &&&str| {
                 let last = words(name).pop().unwrap_or_default();
                 ["message", "text", "content", "body", "subject"].contains(&last.as_str())
@@ -129,7 +130,7 @@ fn ask(
             Some(format!("{head}{}", with(&all, arguments)))
         });
         phrases.extend(of);
-        // Where there is one way to say it, each verb says it.
+        // Every verb is used if there is one way to say the arguments.
         if let [only] = said.as_slice() {
             let all: Vec<&str> = required.iter().map(String::as_str).chain(only.iter().copied()).collect();
             phrases.extend(heads.iter().skip(1).map(|head| format!("{head}{}", with(&all, arguments))));
@@ -141,8 +142,9 @@ fn ask(
     PhrasesDoc { imperative: phrases, ..PhrasesDoc::default() }
 }
 
-/// How people ask for an action on a record: by its verb, or in the words of the operation where its path names a thing
-/// (`DELETE /applications/{id}/token`).
+/// Returns the requests for an action on a record: by its verb, or by the summary where the path ends with a
+/// noun.
+/// Example of the latter: `DELETE /applications/{id}/token`.
 pub(crate) fn action(
     verb: &[String],
     summary: &str,
@@ -165,7 +167,8 @@ pub(crate) fn action(
     PhrasesDoc { imperative, ..PhrasesDoc::default() }
 }
 
-/// A summary as a clause: `Cancels a pick-up.` and `Cancel a pick-up` are `cancel a pick-up`. Long ones are no clauses.
+/// Returns a summary as a clause: `Cancels a pick-up.` becomes `cancel a pick-up`. Longer summaries are
+/// skipped.
 fn clause(summary: &str) -> Option<String> {
     let sentence = summary.trim().trim_end_matches('.');
     let plain = |c: char| !matches!(c, '{' | '}' | '[' | ']' | '`' | '.' | ':' | ';' | '/' | '\n');
@@ -181,12 +184,12 @@ fn clause(summary: &str) -> Option<String> {
         Some(stem) if !stem.ends_with('s') => stem,
         _ => &verb,
     };
-    // The document speaks to the user, the user of itself.
+    // The document addresses the user, and users speak of themselves.
     let rest = format!(" {rest} ").replace(" your ", " my ").replace(" the authenticated user ", " me ");
     Some(format!("{verb} {}", rest.trim()))
 }
 
-/// `set a limit for an enterprise` about `the enterprise X` is `set a limit for the enterprise X`.
+/// Puts an object into a clause: `set a limit for an enterprise` becomes `set a limit for the enterprise X`.
 fn about(clause: &str, noun: &str, object: &str) -> String {
     let whole = |article: &str| format!(" {article}{noun}");
     match ["a ", "an ", "the ", ""].iter().find_map(|article| clause.strip_suffix(&whole(article))) {
@@ -195,34 +198,35 @@ fn about(clause: &str, noun: &str, object: &str) -> String {
     }
 }
 
-/// Whether people say a value of their own accord: not a yes or no that has no words, nor a number of nothing.
+/// Returns true if users give a value unasked: no boolean and no bare number.
 pub(crate) fn is_said(name: &str, doc: &FieldDoc) -> bool {
     match doc.kind.as_deref() {
         Some("any" | "list" | "object" | "boolean") => false,
         _ if is_command(name, doc) => false,
-        // The version of an API is a matter of the protocol.
+        // The version of an API belongs to the protocol.
         _ if words(name) == ["api", "version"] => false,
-        // Nobody says PT10M.
+        // Users do not say PT10M.
         _ if doc.description.as_deref().is_some_and(is_duration)
             || doc.format.as_deref() == Some("duration") =>
         {
             false
         }
-        // A moment whose name is a clause has no noun.
+        // A timestamp whose name is a clause has no noun.
         Some("date-time" | "date") => !words(name)
             .last()
             .is_some_and(|last| ["at", "on", "until", "timestamp"].contains(&last.as_str())),
         Some("integer" | "number") => {
-            // A quantity is a number of the thing itself.
+            // A quantity counts the thing itself.
             let quantity = words(name).last().is_some_and(|last| last == "quantity");
             quantity || doc.unit.is_some() || counted(name).is_some()
         }
-        // What can only be one thing goes without saying, and what was done by somebody is no noun.
+        // A single possible value goes without saying, and `created_by` is no noun.
         _ => doc.values.len() != 1 && words(name).last().is_none_or(|last| last != "by"),
     }
 }
 
-/// Returns true if a value is a command, which people give by its verb: an `action`, or one of `start` and `stop`.
+/// Returns true if a value is a command, which users give by its verb: an `action`, or one of `start` and
+/// `stop`.
 pub(crate) fn is_command(name: &str, doc: &FieldDoc) -> bool {
     let is_verb = |value: &&String| words(value).first().is_some_and(|first| VERBS.contains(&first.as_str()));
     let verbs = doc.values.iter().filter(is_verb).count();
@@ -230,13 +234,13 @@ pub(crate) fn is_command(name: &str, doc: &FieldDoc) -> bool {
     verbs > 1 && verbs * 2 > doc.values.len() || is_named
 }
 
-/// Returns true if a noun is that of commands.
+/// Returns true if a noun names commands.
 pub(crate) fn names_command(noun: &str) -> bool {
     noun.rsplit(' ').next().is_some_and(|last| nouns::is("commands", last))
 }
 
-/// Returns true if a member is the address that something is made for: the `url` of a web hook, its `webhookUrl`, the `from_email` of a
-/// signature.
+/// Returns true if a member is an address that the record is made for: a web hook's `url`, a signature's
+/// `from_email`.
 pub(crate) fn is_address(name: &str, doc: &FieldDoc, noun: &str) -> bool {
     let said = words(name);
     let said: Vec<&String> = said.iter().filter(|word| *word != "address").collect();
@@ -247,25 +251,25 @@ pub(crate) fn is_address(name: &str, doc: &FieldDoc, noun: &str) -> bool {
         && before.iter().all(|word| of_noun(word) || nouns::is("addressees", word))
 }
 
-/// Whether a description says that a text is a duration as ISO 8601 writes it.
+/// Returns true if a description says that a string is an ISO 8601 duration.
 pub(super) fn is_duration(description: &str) -> bool {
     let lower = description.to_lowercase();
     lower.contains("duration") && lower.contains("iso")
 }
 
-/// Whether people say first what it is called, or what it says.
+/// Returns true if users say a value first: a name or a text.
 pub(crate) fn comes_first(name: &str, doc: &FieldDoc) -> bool {
     is_prose(name, doc) || is_name(name)
 }
 
-/// Whether it is what the thing itself is called.
+/// Returns true if a member is the name of the record itself.
 fn is_name(name: &str) -> bool {
     let parts = words(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
     matches!(parts.as_slice(), ["name" | "title"] | ["friendly" | "display", "name"])
 }
 
-/// The verb that the method stands for, in other words.
+/// Returns the verbs that users have for a method.
 fn verbs(verb: &str) -> Vec<&str> {
     match verb {
         "add" => vec!["add", "create a new"],
@@ -275,7 +279,7 @@ fn verbs(verb: &str) -> Vec<&str> {
     }
 }
 
-/// `change the recipient of the parcel {code} to {recipient} and the service to {service}`.
+/// Returns `change the recipient of the parcel {code} to {recipient} and the service to {service}`.
 fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     let moment = |name: &&&str| arguments.get(**name).is_some_and(is_moment);
     let (moments, others): (Vec<&&str>, Vec<&&str>) = said.iter().partition(moment);
@@ -291,14 +295,14 @@ fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> S
         phrase.push_str(object);
     }
     for (position, name) in moments.iter().enumerate() {
-        // A moment brings its own preposition: "on Friday", "tomorrow at nine".
+        // A timestamp brings its own preposition: "on Friday", "tomorrow at nine".
         let joint = if position == 0 { " so that" } else { " and" };
         phrase.push_str(&format!("{joint} its {} is {{{name}}}", named(name)));
     }
     phrase
 }
 
-/// What follows the object: whom it is for, when, and what it is to be like.
+/// Returns the words after the object: the name, the person, the time and the other arguments.
 fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     let doc = |name: &str| arguments.get(name);
     let mut phrase = String::new();
@@ -328,7 +332,7 @@ fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     phrase
 }
 
-/// An argument as it stands behind "with".
+/// Returns an argument as it stands after "with".
 pub(crate) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
     let noun = named(name, doc);
     let Some(doc) = doc else { return format!("the {noun} {{{name}}}") };
@@ -350,7 +354,7 @@ pub(crate) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
     }
 }
 
-/// Whether a moment is when the whole takes place, so that it needs no name: "book a visit tomorrow at nine".
+/// Returns true if a timestamp is the time of the event and needs no name: "book a visit tomorrow at nine".
 fn says_when(name: &str) -> bool {
     let parts = words(name);
     let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
@@ -364,7 +368,7 @@ fn says_when(name: &str) -> bool {
     )
 }
 
-/// What a number counts: `parcels_count` and `num_parcels` count parcels.
+/// Returns the plural that a number counts: `parcels_count` and `num_parcels` count parcels.
 pub(super) fn counted(name: &str) -> Option<String> {
     let parts = words(name);
     let things = match parts.as_slice() {
@@ -379,14 +383,14 @@ pub(super) fn counted(name: &str) -> Option<String> {
     if things.iter().any(|word| nouns::is("limits", word)) {
         return None;
     }
-    // Totals and items of no name are no things, and money is not counted.
+    // Totals and items count nothing nameable, and money is not counted.
     let is_thing = |last: &str| !nouns::is("containers", last) && !super::meanings::is_money(last);
     let (last, before) = things.split_last().filter(|(last, _)| is_thing(last))?;
     Some(before.iter().cloned().chain([plural(&singular(last))]).collect::<Vec<_>>().join(" "))
 }
 
-/// Whether made-up prose fits a member of what a noun names: what people write to each other, and what they note of
-/// their work and of what they sell and show.
+/// Returns true if generated prose fits a member of such a resource: messages, and notes on work, goods and
+/// shows.
 pub(crate) fn tells(name: &str, of: &str) -> bool {
     const SPOKEN: [&str; 14] = [
         "message",
@@ -415,7 +419,7 @@ pub(crate) fn tells(name: &str, of: &str) -> bool {
     }
 }
 
-/// Whether a text is one that people quote.
+/// Returns true if users quote a string.
 fn is_prose(name: &str, doc: &FieldDoc) -> bool {
     const PROSE: [&str; 16] = [
         "instructions",
@@ -448,7 +452,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_known_by_their_verbs() {
+    fn commands_are_recognized_by_their_verbs() {
         let check = |name: &str, values: &[&str], expect: bool| {
             let values = values.iter().map(|value| (*value).to_owned()).collect();
             let doc = FieldDoc { values, ..FieldDoc::default() };
@@ -468,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_known_by_what_they_are_for() {
+    fn addresses_are_recognized_by_their_purpose() {
         let check = |name: &str, noun: &str, expect: bool| {
             let doc = FieldDoc { kind: Some(TypeName::String), ..FieldDoc::default() };
             assert_eq!(is_address(name, &doc, noun), expect, "{name}");

@@ -1,4 +1,4 @@
-//! What an operation is called to do, in the words of its summary.
+//! Parses summaries of operations as commands.
 
 use super::verbs::VERBS;
 use crate::words::words;
@@ -7,16 +7,16 @@ use diorama_seeds::contract::noun;
 /// A summary that is a command: `Mark a thread as done`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Command {
-    /// `mark`.
+    /// The verb, as `mark`.
     pub(crate) verb: String,
-    /// `thread`.
+    /// The object, as `thread`.
     pub(crate) object: String,
-    /// What becomes of it: ` as done`.
+    /// The resulting state, as ` as done`.
     pub(crate) end: String,
 }
 
-/// The command that a summary is. Its first word is a verb where the operation's name has it too, or an article follows,
-/// or it is a known one.
+/// Parses a summary as a command. Its first word is a verb if it is a known verb or an article follows.
+/// A word of the operation's name is a verb, too.
 pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
     const ARTICLES: [&str; 12] = [
         "a",
@@ -38,13 +38,13 @@ pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
     ];
     let sentence = summary.split(['.', '(', ':', ',']).next()?;
     let mut said = sentence.split_whitespace().map(str::to_lowercase).peekable();
-    // `New user` is what a form is called that adds one.
+    // `New user` is the title of a form that adds one.
     let first = said.next().map(|first| if first == "new" { "add".to_owned() } else { first })?;
     let named = words(name);
     let stem = &infinitive(&first);
     let article = said.peek().is_some_and(|next| ARTICLES.contains(&next.as_str()));
     let is_known = |verb: &str| VERBS.contains(&verb) || PLAIN.contains(&verb);
-    // A name that begins with a verb of its own says no other.
+    // A name that begins with another verb does not confirm this one.
     let says = named.first().is_none_or(|word| !is_known(word));
     let verb = [first.as_str(), stem.as_str()]
         .into_iter()
@@ -62,12 +62,12 @@ pub(crate) fn command(name: &str, summary: &str) -> Option<Command> {
         }
     }
     let rest: Vec<String> = said.collect();
-    // Of what follows, only what becomes of the thing is no other thing.
+    // Of the words after a preposition only the resulting state is used.
     let end = if end == "as" && rest.len() < 3 { format!(" as {}", rest.join(" ")) } else { String::new() };
     (!object.is_empty()).then(|| Command { verb: verb.to_owned(), object: object.join(" "), end })
 }
 
-/// `modifies` is `modify`, and `fork` is itself.
+/// Returns the infinitive: `modify` for `modifies`, and `fork` for itself.
 fn infinitive(verb: &str) -> String {
     if let Some(stem) = verb.strip_suffix("ies") {
         return format!("{stem}y");
@@ -77,14 +77,14 @@ fn infinitive(verb: &str) -> String {
     stem.filter(|stem| !stem.ends_with('s') || hisses).unwrap_or(verb).to_owned()
 }
 
-/// Verbs for which the method stands as well.
+/// Verbs that say no more than the method.
 const PLAIN: [&str; 20] = [
     "add", "change", "create", "delete", "edit", "fetch", "get", "list", "make", "modify", "patch", "post",
     "put", "remove", "replace", "retrieve", "set", "show", "update", "upsert",
 ];
 
-/// Whether the name of an operation says that a thing is made, changed or taken away, or that something else is, as
-/// `CreateDm` does among channels. Nothing where it begins with no such verb.
+/// Returns true if a plain verb in an operation's name acts on a thing, and false if it acts on another thing.
+/// `CreateDm` acts on no channel. Returns none for a name without such a verb.
 pub(crate) fn names(name: &str, thing: &str) -> Option<bool> {
     let words = words(name);
     let (verb, rest) = words.split_first()?;
@@ -94,18 +94,18 @@ pub(crate) fn names(name: &str, thing: &str) -> Option<bool> {
 }
 
 impl Command {
-    /// Whether its verb says more than the method does.
+    /// Returns true if its verb says more than the method.
     pub(crate) fn is_own(&self) -> bool {
         !PLAIN.contains(&self.verb.as_str())
     }
 
-    /// Whether its object is a part of what a name says: who unassigns a task takes away a task assignment.
+    /// Returns true if a name contains its object: unassigning a task deletes a task assignment.
     pub(crate) fn is_within(&self, name: &str) -> bool {
         let name: Vec<String> = words(name).iter().map(|word| noun(word)).collect();
         words(&self.object).iter().all(|word| name.contains(&noun(word)))
     }
 
-    /// Whether its object is what a name says, or an abbreviation of it: `repository` is a `repo`.
+    /// Returns true if its object is the noun of a name or an abbreviation: `repo` for `repository`.
     pub(crate) fn is_about(&self, name: &str) -> bool {
         let last = |text: &str| text.rsplit(' ').next().map(noun).unwrap_or_default();
         let (one, two) = (last(&self.object), last(name));

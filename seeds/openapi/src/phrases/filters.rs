@@ -1,4 +1,4 @@
-//! Words for the arguments that choose among the things of a list: `the tasks that are open`, `the shops in Oslo`.
+//! Writes phrases for list filters: `the tasks that are open`, `the shops in Oslo`.
 
 use diorama_seeds::doc::FieldDoc;
 
@@ -7,7 +7,7 @@ use super::{is_said, named, values_of};
 use crate::nouns;
 use crate::words::{is_id, words};
 
-/// Words behind the noun for things that have a value of a field; `{}` stands for it. Empty where nobody says it.
+/// Returns the words after the noun for a field's value, with `{}` for the value; empty where users say none.
 pub(crate) fn having(name: &str, given: &FieldDoc, known: &FieldDoc) -> String {
     let Some(values) = values_of(known).filter(|_| is_said(name, given) && !is_id(name)) else {
         return String::new();
@@ -25,7 +25,7 @@ pub(crate) fn having(name: &str, given: &FieldDoc, known: &FieldDoc) -> String {
     }
 }
 
-/// Words behind the noun for things of which a number or a moment is at least, or at most, a value. Empty where nobody says it.
+/// Returns the words after the noun for a lower or an upper bound; empty where users say none.
 pub(crate) fn bounded(field: &str, noun: &str, known: &FieldDoc, is_least: bool) -> String {
     let Some((values, meaning)) =
         values_of(known).and_then(|values| Some((values, meanings::of(field, values)?)))
@@ -33,7 +33,7 @@ pub(crate) fn bounded(field: &str, noun: &str, known: &FieldDoc, is_least: bool)
         return String::new();
     };
     match (values, meaning.participle, is_least) {
-        // A moment brings its own preposition: "on 5 March".
+        // A timestamp brings its own preposition: "on 5 March".
         (Values::Moment, Some(done), true) => format!("{done} {{}} or later"),
         (Values::Moment, Some(done), false) => format!("{done} {{}} or earlier"),
         (Values::Number | Values::Measure, _, true) => format!("whose {noun} is at least {{}}"),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn things_are_chosen_in_words_that_fit_their_members() {
+    fn list_filters_are_phrased_to_fit_their_fields() {
         let made = |fake| FieldDoc { kind: Some(TypeName::String), fake: Some(fake), ..FieldDoc::default() };
         let open = FieldDoc { values: vec!["open".into(), "paid".into()], ..FieldDoc::default() };
         let check = |name: &str, known: &FieldDoc, expect: &str| {

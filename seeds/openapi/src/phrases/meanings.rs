@@ -1,4 +1,4 @@
-//! What people ask of a member of a record and how it is told, by its name and the kind of its values.
+//! Reads the table of questions and statements about members, by name and kind of value.
 
 use std::sync::LazyLock;
 
@@ -14,7 +14,7 @@ const MEANINGS: &str = include_str!("../data/meanings.txt");
 pub(super) enum Values {
     /// One of a few words.
     Word,
-    /// What a maker of its own writes: a city, an email address.
+    /// A string with a provider of its own: a city, an email address.
     Text,
     /// The name of a person.
     Person,
@@ -26,7 +26,7 @@ pub(super) enum Values {
     Money,
     /// A day, a time, or both.
     Moment,
-    /// Yes or no.
+    /// A boolean.
     Flag,
 }
 
@@ -36,7 +36,7 @@ struct Line {
     values: Values,
     names: Vec<Name>,
     whole: Meaning,
-    /// What is said of a member of which the name has more words: questions and statements that name it.
+    /// The meaning for members with more words before the name: its phrases contain the noun.
     part: Option<Meaning>,
 }
 
@@ -45,9 +45,9 @@ struct Line {
 pub(super) struct Meaning {
     /// Questions: `{it}` is the record, `{noun}` the member in words.
     pub(super) asks: Vec<&'static str>,
-    /// Statements: `{value}` is the value. Of yes or no one for each.
+    /// Statements with `{value}`. A flag has one for each value.
     pub(super) says: Vec<&'static str>,
-    /// What is said of things before a moment: `created` on 5 March.
+    /// The participle for lists before a date: `created` on 5 March.
     pub(super) participle: Option<&'static str>,
 }
 
@@ -60,7 +60,7 @@ struct Name {
 
 static TABLE: LazyLock<Vec<Line>> = LazyLock::new(|| rows(MEANINGS).filter_map(read).collect());
 
-/// Reads a line; nothing where it has not four parts or its kind is none.
+/// Reads a line; none unless it has four parts and a known kind.
 fn read(line: &'static str) -> Option<Line> {
     let mut parts = line.split('|').map(str::trim);
     let values = match parts.next()? {
@@ -91,7 +91,7 @@ fn read(line: &'static str) -> Option<Line> {
 }
 
 impl Name {
-    /// The number of words before these in a name that ends with them.
+    /// Returns the number of words before these in a name that ends with them.
     fn words_before(&self, said: &[String]) -> Option<usize> {
         let first = said.len().checked_sub(self.words.len())?;
         let ends = said.iter().skip(first).zip(&self.words).all(|(word, own)| word == own);
@@ -99,14 +99,14 @@ impl Name {
     }
 }
 
-/// What people ask of a member. Nothing where its name means nothing to them.
+/// Returns the meaning of a member; none where users have no question for it.
 pub(super) fn of(name: &str, values: Values) -> Option<&'static Meaning> {
     let said = words(name);
     let said = match values {
         Values::Flag => without_is(&said),
         _ => &said,
     };
-    // A number without a unit may mean what one with a unit means; either may be an amount.
+    // A number without a unit may have the meaning of one with a unit, and either may be an amount.
     let of_kind = |values: Values| {
         TABLE.iter().filter(|line| line.values == values).find_map(|line| {
             let before = line.names.iter().filter_map(|name| name.words_before(said)).min()?;
@@ -126,7 +126,7 @@ pub(super) fn is_money(name: &str) -> bool {
     of(name, Values::Money).is_some()
 }
 
-/// The words of a yes or no without the verb before them: `active` of `is_active`.
+/// Returns the words of a boolean's name without "is": `active` of `is_active`.
 pub(super) fn without_is(said: &[String]) -> &[String] {
     match said {
         [first, rest @ ..] if !rest.is_empty() && first == "is" => rest,
@@ -158,7 +158,7 @@ mod tests {
                 seen.push(own);
             }
         }
-        // The type is that of the payment, not of what is paid for.
+        // The type belongs to the payment itself.
         let asks = of("payment_type", Values::Word).map(|found| found.asks.as_slice());
         assert_eq!(asks, Some(&["What's the {noun} of {it}?"][..]));
     }
@@ -170,7 +170,7 @@ mod tests {
         };
         check("orderStatus", Values::Word, Some("What's the {noun} of {it}?"));
         check("createTime", Values::Moment, Some("When was {it} created?"));
-        // Something else may have been created then.
+        // The timestamp may belong to another creation.
         check("revisionCreateTime", Values::Moment, None);
         check("isActive", Values::Flag, Some("Is {it} {noun}?"));
         check("weight", Values::Measure, Some("How much does {it} weigh?"));
@@ -178,7 +178,7 @@ mod tests {
         check("shipping_cost", Values::Number, Some("What's the {noun} of {it}?"));
         check("downloadLimitResetUtcDate", Values::Moment, None);
         check("value_type", Values::Text, None);
-        // A capacity need not be one of people.
+        // A capacity need not count people.
         check("capacity", Values::Number, None);
         assert!(is_money("order_total") && !is_money("seats"));
     }

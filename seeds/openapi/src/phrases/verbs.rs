@@ -1,11 +1,11 @@
-//! The verbs that operations are called by.
+//! Knows the verbs in names of operations.
 
 use diorama_seeds::english::stem;
 
 use crate::words::words;
 
-/// The verb that an operation on a thing is called by, where it is one: `leave` of `LeaveGuild`, and `revoke` of
-/// `InviteRevoke`, but not `invite` of either `DeleteInvite` or `InviteUpdate`.
+/// Returns the verb of an operation on a thing: `leave` of `LeaveGuild`, `revoke` of `InviteRevoke`.
+/// A word of the thing itself is no verb: `invite` of `DeleteInvite` or `InviteUpdate`.
 pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
     let parts = words(name);
     let of_thing = |word: &String| noun.split(' ').any(|part| part.to_lowercase() == *word);
@@ -14,18 +14,18 @@ pub(crate) fn verb_of(name: &str, noun: &str) -> Option<&'static str> {
     parts.first().and_then(is).or_else(|| is(last).filter(|_| before.iter().all(of_thing)))
 }
 
-/// Whether a word is a verb of operations.
+/// Returns true if a word is a verb of operations.
 pub(crate) fn is_verb(word: &str) -> bool {
     VERBS.contains(&word)
 }
 
-/// Whether a participle is of something that is done to a record: `archived`, and not `occurred`.
+/// Returns true if a participle is an action on a record: `archived`, and not `occurred`.
 pub(super) fn is_done(participle: &str) -> bool {
     const WRITTEN: [&str; 8] = ["create", "update", "modify", "change", "post", "add", "upload", "edit"];
     WRITTEN.iter().chain(&VERBS).any(|verb| stem(verb) == stem(participle))
 }
 
-/// Last words of paths that are verbs.
+/// Verbs at the ends of paths.
 pub(super) const VERBS: [&str; 106] = [
     "accept",
     "acknowledge",

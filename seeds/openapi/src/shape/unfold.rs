@@ -1,4 +1,4 @@
-//! Schemas of a document as shapes: references are followed, and parts are put together.
+//! Converts the schemas of a document into shapes: follows references and merges parts.
 
 use indexmap::IndexMap;
 use serde_json::Value as Json;
@@ -13,11 +13,11 @@ pub(crate) struct Unfolder<'a> {
     root: &'a Json,
     open: Vec<&'a str>,
     budget: u32,
-    /// How many references are followed to members that are not required.
+    /// The levels of references to optional members that are followed.
     levels: usize,
-    /// Whether a member was left out because it lies beyond those.
+    /// True if an optional member beyond those levels was dropped.
     pub(crate) cut: bool,
-    /// What could not be read, for notes.
+    /// Notes on schemas that could not be read.
     pub(crate) problems: Vec<Remark>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Unfolder<'a> {
         Self { root, open: Vec::new(), budget, levels, cut: false, problems: Vec::new() }
     }
 
-    /// The whole document.
+    /// Returns the whole document.
     pub(crate) const fn root(&self) -> &'a Json {
         self.root
     }
@@ -56,7 +56,7 @@ impl<'a> Unfolder<'a> {
         }
     }
 
-    /// The shape of a schema.
+    /// Returns the shape of a schema.
     pub(crate) fn shape(&mut self, schema: &'a Json) -> Shape {
         self.shape_at(schema, 0, &[])
     }
@@ -78,7 +78,7 @@ impl<'a> Unfolder<'a> {
                     Severity::LeftOut,
                     format!("the reference `{}` does not resolve", shown(pointer)),
                 );
-                // A plain object, whatever it should have been.
+                // An unresolved reference becomes a plain object.
                 return Shape::of(Kind::Object(IndexMap::new()));
             };
             self.open.push(pointer);
@@ -229,8 +229,8 @@ impl<'a> Unfolder<'a> {
     }
 }
 
-/// A limit with its own value among those allowed. An excluded limit is the next number: of 3.0, a flag beside the
-/// limit; of 3.1, a number in its stead.
+/// Returns a limit that is itself an allowed value. An excluded limit becomes the next number.
+/// OpenAPI 3.0 marks it by a flag beside the limit, and 3.1 by a number in its place.
 fn limit(schema: &Json, key: &str, exclusive: &str, towards: f64) -> Option<Json> {
     let number = |key: &str| schema.get(key).filter(|value| value.is_number());
     let excluded = match schema.get(exclusive) {
@@ -245,7 +245,8 @@ fn limit(schema: &Json, key: &str, exclusive: &str, towards: f64) -> Option<Json
     }
 }
 
-/// The values that a description says a text has: ``can be either `open` or `closed` ``, `One of: open, closed or all`.
+/// Returns the values that a description lists: ``can be either `open` or `closed` ``, `One of: open, closed
+/// or all`.
 pub(crate) fn said_values(description: &str) -> Vec<String> {
     const LEADS: [&str; 5] = ["one of", "either", "can be", "values are", "values:"];
     let lower = description.to_ascii_lowercase();
@@ -260,7 +261,7 @@ pub(crate) fn said_values(description: &str) -> Vec<String> {
     if let Some(list) = sentence.trim_start().strip_prefix(':').filter(|list| !list.contains(['`', '"'])) {
         return listed_words(list);
     }
-    // What is quoted is a value; between two of them stand only commas and the last joint.
+    // Quoted words are values; only commas and one conjunction stand between them.
     let mut values = Vec::new();
     for (place, part) in sentence.split(['`', '"']).enumerate() {
         let part = part.trim();
@@ -277,7 +278,7 @@ pub(crate) fn said_values(description: &str) -> Vec<String> {
     if values.len() < 2 { Vec::new() } else { values }
 }
 
-/// The words of a list without quotes: `all, open or closed`. None where a part of it is more than a word.
+/// Returns the words of a list without quotes: `all, open or closed`; none if an item has several words.
 fn listed_words(list: &str) -> Vec<String> {
     let (before, last) = list.rsplit_once(" or ").unwrap_or((list, ""));
     let words = before.split(',').chain([last]).map(str::trim).filter(|word| !word.is_empty());
@@ -287,13 +288,13 @@ fn listed_words(list: &str) -> Vec<String> {
     if are_words && words.len() > 1 { words } else { Vec::new() }
 }
 
-/// Whether an object has no members of its own, only ones that callers name.
+/// Returns true if all members of an object have names that callers choose.
 fn is_map(schema: &Json) -> bool {
     let open = schema.get("additionalProperties").is_some_and(|extra| extra != &Json::Bool(false));
     open && schema.get("properties").and_then(Json::as_object).is_none_or(serde_json::Map::is_empty)
 }
 
-/// The name under which a discriminator's mapping knows a schema; else the schema's own.
+/// Returns the name that a discriminator's mapping has for a schema; else the schema's own.
 fn discriminator_value(schema: &Json, node: &Json, part: &Shape) -> String {
     let reference = node.get("$ref").and_then(Json::as_str).unwrap_or_default();
     let own = part.title.clone().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Expected changes: what each goal of a solution changes, and the fields that it may change back.
+//! Computes the expected changes of each goal, and the fields that a solution may change back.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -10,19 +10,20 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Allowance, ChangeCheck, ChangeKind, KeyCheck, Matcher};
 use diorama_seeds::value::Value;
 
-/// The changes that the calls of each goal made together.
+/// Returns the net changes of each goal's calls.
 #[must_use]
 pub fn changed_by_goal(goals: &[&[Arc<LogEntry>]]) -> Vec<Vec<RecordChange>> {
     goals.iter().map(|log| net(log.iter().flat_map(|entry| &entry.changes))).collect()
 }
 
-/// The expected changes of each goal, with the keys of new records as numbers that hold in all goals.
+/// Returns the expected changes of each goal, with the keys of new records as numbers that hold in all goals.
 #[must_use]
 pub fn change_checks(world: &World, goals: &[Vec<RecordChange>]) -> Vec<ChangeCheck> {
     numbered(world, goals, &new_keys(goals.iter().flatten()))
 }
 
-/// The same with the numbers that new records have in checks of version 2: those of the whole difference come first.
+/// Returns the same with the numbering of checks of version 2: new records of the whole difference come
+/// first.
 #[must_use]
 pub fn older_change_checks(
     world: &World,
@@ -80,7 +81,7 @@ fn change_check(
     ChangeCheck { resource: resource.qualified.to_string(), kind, key, fields, goal }
 }
 
-/// The numbers of new records, in the order of their goals.
+/// Numbers the new records, in the order of their goals.
 pub(super) fn new_keys<'a>(
     changes: impl Iterator<Item = &'a RecordChange>,
 ) -> HashMap<(ResourceId, Value), u32> {
@@ -88,7 +89,7 @@ pub(super) fn new_keys<'a>(
     created.zip(0..).map(|(change, number)| ((change.resource, change.key.clone()), number)).collect()
 }
 
-/// Fields that the reference solution itself changes and changes back within a goal, at the user's wish.
+/// Returns the fields that the reference solution changes and changes back within a goal, at the user's wish.
 pub(super) fn allowances(world: &World, goals: &[&[Arc<LogEntry>]]) -> Vec<Allowance> {
     let mut found: Vec<Allowance> = Vec::new();
     for log in goals {

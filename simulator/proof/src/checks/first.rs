@@ -1,4 +1,5 @@
-//! The evidence of a superlative: of a fact about the cheapest or the latest of several, that it is.
+//! Builds the evidence of a superlative: that a fact about the cheapest or the latest of several is about
+//! that one.
 
 use std::sync::Arc;
 
@@ -12,11 +13,12 @@ use super::FactBuilder;
 use crate::ground::order::{Sought, extremes};
 use crate::ground::seen::turns_before;
 
-/// Calls that are gone back over from a fact to the list that its record was chosen from.
+/// The greatest number of calls between a fact and the list that its record was chosen from.
 const MAX_CALLS_BACK: usize = 3;
 
 impl FactBuilder<'_> {
-    /// Returns the evidence that the records on the way to a place of a reply come first where the user asked for that.
+    /// Returns the evidence that the records behind a path of a reply come first, where the user asked for
+    /// that.
     pub(super) fn first_ones(&self, call: usize, path: &str, entries: &[Arc<LogEntry>]) -> Vec<Evidence> {
         let mut found = Vec::new();
         let mut open = vec![(call, path.to_owned())];
@@ -53,7 +55,7 @@ impl FactBuilder<'_> {
         })
     }
 
-    /// The member that a call is ordered by at the user's wish, where an item is the first.
+    /// Returns the member that the user's order sorts a call by, where an item is the first.
     fn first_by_order(&self, call: usize, items: &[Body], index: usize) -> Option<(String, bool)> {
         let gold = self.gold.get(call).filter(|_| index == 0)?;
         let query = self.world.api(self.world.api_named(&gold.api)?).query()?;
@@ -64,7 +66,7 @@ impl FactBuilder<'_> {
         Some((path, sought.descending))
     }
 
-    /// The member in which an item is the only least or greatest one, where the user asked for that.
+    /// Returns the member in which an item is the only least or greatest one, where the user asked for that.
     fn first_by_value(&self, call: usize, items: &[Body], index: usize) -> Option<(String, bool)> {
         let gold = self.gold.get(call).filter(|_| items.len() > 1)?;
         let mut extremes = extremes(items, index, turns_before(self.turns, gold));
@@ -74,7 +76,7 @@ impl FactBuilder<'_> {
     }
 }
 
-/// `items[3].name` as the array, the position and the member.
+/// Splits `items[3].name` into the array, the position and the member.
 pub(crate) fn split_item(path: &str) -> Option<(&str, usize, &str)> {
     let open = path.find('[')?;
     let close = open + path.get(open..)?.find(']')?;
@@ -82,7 +84,7 @@ pub(crate) fn split_item(path: &str) -> Option<(&str, usize, &str)> {
     Some((path.get(..open)?, index, path.get(close + 1..)?.trim_start_matches('.')))
 }
 
-/// The record that an item shows.
+/// Returns the record that an item shows.
 fn record_of(item: &Body) -> Option<(ResourceId, &Value)> {
     item.values().find_map(|(_, origin)| match origin {
         Origin::Field { resource, key, .. } => Some((*resource, key)),

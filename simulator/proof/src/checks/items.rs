@@ -1,5 +1,5 @@
-//! Names of items: where a request asks for the values of several items, the texts by which an answer may say which value
-//! belongs to which item.
+//! Names items: where a request asks for the values of several items, these strings say which value belongs
+//! to which item.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,30 +16,30 @@ use super::FactBuilder;
 use crate::answer::Asked;
 use crate::measures::leaf_schema;
 
-/// Names that are kept for one item.
+/// The greatest number of names of one item.
 const MAX_NAMES: usize = 12;
-/// Characters of a name. Longer texts are descriptions.
+/// The greatest number of characters of a name; longer strings are descriptions.
 const MAX_NAME_CHARS: usize = 80;
 
-/// One value of a check, as a group of checks about the same thing sees it.
+/// A value of a check, in a group of checks about the same thing.
 struct ItemValue<'a> {
     check: usize,
     leaf: Option<&'a Body>,
     names: Names,
 }
 
-/// The texts that may name an item.
+/// The strings that may name an item.
 #[derive(Default)]
 struct Names {
-    /// The name and the id of its own record, folded. They always name it, and no other item.
+    /// The name and the id of its own record, folded. They name no other item.
     own: Vec<String>,
     all: Vec<String>,
-    /// Those that stand in the reply or in the call, folded. An answer can give no other name of its own accord.
+    /// The names that the reply or the call contains, folded. An answer can use no other.
     visible: Vec<String>,
 }
 
 impl FactBuilder<'_> {
-    /// Gives checks that ask for values of several items the names of those items.
+    /// Adds the names of items to checks that ask for values of several items.
     pub(super) fn name_items(&self, asked: &[&Asked], answer: &mut [AnswerCheck], entries: &[Arc<LogEntry>]) {
         let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, check) in answer.iter().enumerate() {
@@ -84,8 +84,8 @@ impl FactBuilder<'_> {
         paths.into_iter().map(value).collect()
     }
 
-    /// The texts that may name the item of a value: the name and key of its record, what stands beside it in its reply, and
-    /// what the call was asked for.
+    /// Returns the strings that may name the item of a value: the record's name and key, the values beside
+    /// it, and the call's arguments.
     fn names(&self, call: usize, entry: &LogEntry, path: &str) -> Names {
         let mut names = Names::default();
         let body = &entry.reply.body;
@@ -108,7 +108,7 @@ impl FactBuilder<'_> {
                     },
                 );
             }
-            // An item of a list is told apart by what it shows itself, not by what stands around the list.
+            // An item's own values distinguish it, and the values around the list do not.
             if above.is_empty() || above.ends_with(']') {
                 break;
             }
@@ -125,8 +125,9 @@ impl FactBuilder<'_> {
         names
     }
 
-    /// Adds the text of a leaf, where it can name something: no amount, no yes or no, nothing that another session makes anew. The
-    /// item of a record is named by texts alone, and not by a day, a time or a number that stands beside its value.
+    /// Adds a leaf that can name something: no amount, no boolean, and no value that each session generates
+    /// anew.
+    /// Only strings name a record's item; a day, a time or a number beside its value does not.
     fn add_leaf(&self, leaf: &Body, names: &mut Names) {
         let Body::Leaf(value, origin) = leaf else { return };
         if self.made(origin).is_some() {
@@ -158,7 +159,7 @@ impl FactBuilder<'_> {
         }
     }
 
-    /// Adds what people call a record, and its key.
+    /// Adds the display name of a record, and its key.
     fn add_record(&self, resource: ResourceId, key: &Value, names: &mut Vec<String>) {
         let declared = self.world.resource(resource);
         let record = declared.records.iter().find(|record| record.get(declared.key.index()) == Some(key));
@@ -167,7 +168,8 @@ impl FactBuilder<'_> {
         names.push(key.to_text(&self.world.zone));
     }
 
-    /// Returns true if each value names its item itself: the name or the key of a record, or a text of its own for each item.
+    /// Returns true if each value names its item itself: a record's name or key, or a different string for
+    /// each item.
     fn name_themselves(&self, values: &[ItemValue<'_>]) -> bool {
         let names_record = |value: &ItemValue<'_>| {
             let Some(Body::Leaf(_, Origin::Field { resource, field, .. })) = value.leaf else { return false };
@@ -190,8 +192,8 @@ impl FactBuilder<'_> {
     }
 }
 
-/// Keeps of each item its own names and those that no other item has; none where none is visible. The first is visible, and no
-/// other item's where there is such a one.
+/// Keeps each item's own names and those that no other item has; none where none is visible.
+/// The first name is visible, and unique where possible.
 fn keep_telling_names(values: &mut [ItemValue<'_>]) {
     let mut owners: HashMap<String, usize> = HashMap::new();
     for Names { all, .. } in values.iter_mut().map(|value| &mut value.names) {

@@ -1,4 +1,4 @@
-//! The evidence that a value may rest on: its own place in a reply, and for a computed value the same value with two
+//! Finds alternative evidence of a value: its own position in a reply, or the same computed value with two
 //! arguments exchanged.
 
 use diorama_engine::Body;
@@ -10,8 +10,9 @@ use serde_json::{Map, Value as Json};
 use super::FactBuilder;
 
 impl FactBuilder<'_> {
-    /// Returns the alternative evidence of a leaf, each enough by itself: the leaf; for a value computed from two arguments of
-    /// one type, the same value the other way round (example: the distance between two places).
+    /// Returns the alternative evidence of a leaf, each enough by itself: the leaf, or the same value with
+    /// two arguments exchanged.
+    /// Example of the latter: the distance between two cities.
     pub(super) fn ways(
         &self,
         (call, entry, path): (usize, &LogEntry, &str),
@@ -36,7 +37,7 @@ impl FactBuilder<'_> {
         Some(ways)
     }
 
-    /// The arguments of a read with two of the same type exchanged, where `is_same` finds that its reply is the same then.
+    /// Returns the arguments of a read with two of one type exchanged, where `is_same` accepts the reply.
     fn exchanged(
         &self,
         entry: &LogEntry,

@@ -1,7 +1,7 @@
-//! Alternatives pass: other right ways to do the same are accepted.
+//! Runs the gate `alternatives`: other right solutions must pass.
 //!
-//! Commuting calls reordered, another look-up route to the same key, redundant reads, defaults left out or written
-//! out, other spellings of a value.
+//! They reorder independent calls, use another look-up for a key, add redundant reads, write out defaults, or
+//! spell values differently.
 
 mod consents;
 
@@ -26,7 +26,7 @@ use crate::survey::reads;
 /// Runs the gate.
 ///
 /// # Errors
-/// Which right way does not pass.
+/// Returns the right solution that does not pass.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
     other_seed(trial, report)?;
     redundant_read(trial, report, rng)?;
@@ -43,7 +43,7 @@ fn fails(way: Way, message: &str) -> Reason {
     Reason::new(Code::RightWayFails).with("way", way.name()).with("message", message)
 }
 
-/// Where a call's arguments cannot be taken from the replies of the run.
+/// The message for arguments that the replies of a run do not have.
 const UNBOUND: &str = "the reference calls cannot be bound to its replies";
 
 fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Result<(), Reason> {
@@ -65,9 +65,9 @@ fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Re
     Ok(())
 }
 
-/// The same calls in a session of another seed, where new keys and tokens differ.
+/// Makes the same calls in a session of another seed, where new keys and tokens differ.
 fn other_seed(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
-    // A key that a session makes up is nothing a user can say in another one.
+    // A user cannot say a key that another session generates.
     let zone = &trial.world().zone;
     let made_up =
         trial.expected.iter().filter(|change| change.before.is_none()).map(|change| change.key.to_text(zone));
@@ -90,7 +90,7 @@ fn other_seed(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> 
     Ok(())
 }
 
-/// A read that changes nothing, before everything else.
+/// Makes a read before everything else.
 fn redundant_read(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
     let world = trial.world();
     let simple: Vec<ApiId> = trial
@@ -116,7 +116,7 @@ fn redundant_read(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     for gold in &trial.grounded.gold {
         let call = bind(gold, &run.replies, world).ok_or_else(|| fails(Way::RedundantRead, UNBOUND))?;
         trial.call(&mut run, &call);
-        // Every call twice would be a second write; reads may be repeated.
+        // Writes are not repeated, because a second one would change the state again.
         let is_read = world.api_named(&gold.api).is_some_and(|id| reads(world.api(id)));
         if is_read {
             trial.call_aside(&mut run, &call);
@@ -125,7 +125,8 @@ fn redundant_read(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     accept(trial, report, Way::RedundantRead, &run)
 }
 
-/// `9:00` for `09:00`, `"3"` for `3`, a local date-time for one with an offset, another case of a looked-up name.
+/// Respells values: `9:00` for `09:00`, `"3"` for `3`, a local date-time for one with an offset, a looked-up
+/// name in lower case.
 fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
     let mut respelt = 0;
@@ -135,7 +136,7 @@ fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
         for (name, json) in call.arguments.iter_mut() {
             let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else { continue };
             let Ok(value) = parameter.schema.parse_json(json, &world.zone) else { continue };
-            // A contract takes numbers in bodies as numbers alone.
+            // A contract takes numbers in bodies as numbers only.
             let strict = api.contract.is_some() && parameter.place == Place::Body;
             let looked_up = matches!(&api.behaviour.kind, BehaviourKind::Lookup { by, .. } if by.iter().any(|(_, by)| api.parameters[by.index()].name == parameter.name));
             let spelt = match &value {
@@ -165,10 +166,10 @@ fn spellings(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     accept(trial, report, Way::Spelling, &run)
 }
 
-/// Free texts that the user dictated, in other words.
+/// Paraphrases free texts that the user dictated.
 fn paraphrased(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
-    // The checks compare these texts by content; other texts, such as addresses, as they stand.
+    // The checks compare these texts by content; other texts, such as addresses, are compared as they stand.
     let matchers = trial.grounded.checks.changes.iter().flat_map(|change| change.fields.values());
     let texts: Vec<&str> = matchers
         .filter_map(|matcher| if let Matcher::Text(text) = matcher { Some(&**text) } else { None })
@@ -178,7 +179,7 @@ fn paraphrased(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason>
     let run = trial.rerun(|_, call| {
         let Some(id) = world.api_named(&call.api) else { return };
         let api = world.api(id);
-        // A read finds by the words that are given.
+        // A read needs the exact search words.
         if !api.writes() {
             return;
         }
@@ -200,7 +201,7 @@ fn paraphrased(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason>
     accept(trial, report, Way::Paraphrase, &run)
 }
 
-/// Defaults written out where they were left out.
+/// Writes out defaults that the solution leaves out.
 fn defaults(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
     let mut written = 0;
@@ -223,7 +224,7 @@ fn defaults(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     accept(trial, report, Way::Default, &run)
 }
 
-/// Neighbouring calls that do not need each other, the other way round, where that leads to the same state.
+/// Swaps independent neighbouring calls, where that leads to the same state.
 fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let gold = &trial.grounded.gold;
     for at in (1..gold.len()).take_while(|_| !trial.is_stopped()) {
@@ -249,7 +250,7 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Calls of one message are independent of each other: the other way round they come to the same.
+/// Checks that the calls of one message are independent: in reverse order they give the same result.
 fn side_by_side(trial: &Trial<'_>) -> Result<(), Reason> {
     for message in trial.grounded.messages.iter().filter(|message| message.len() > 1) {
         if trial.is_stopped() {
@@ -274,7 +275,7 @@ fn side_by_side(trial: &Trial<'_>) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Whether two replies show the same, apart from the keys of new records.
+/// Returns true if two replies show the same, apart from the keys of new records.
 fn same_words(ours: &LogEntry, theirs: &LogEntry, trial: &Trial<'_>) -> bool {
     let is_new =
         |origin: &Origin| match origin {
@@ -291,7 +292,7 @@ fn same_words(ours: &LogEntry, theirs: &LogEntry, trial: &Trial<'_>) -> bool {
     })
 }
 
-/// Equal but for the numbers of new keys, which follow the order of creation.
+/// Returns true if changes are equal apart from the numbers of new keys, which follow the order of creation.
 fn same_changes(ours: &[ChangeCheck], theirs: &[ChangeCheck]) -> bool {
     let kinds = |checks: &[ChangeCheck]| {
         let mut kinds: Vec<String> = checks
@@ -308,7 +309,7 @@ fn needs(gold: &GoldCall, call: usize) -> bool {
     gold.sources.values().flat_map(places).any(|(of, _)| of as usize == call)
 }
 
-/// Another API that gives a looked-up key from the same name.
+/// Looks up a key by another API with the same name.
 fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
     for (at, gold) in trial.grounded.gold.iter().enumerate() {
@@ -319,7 +320,7 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason>
             _ => continue,
         };
         let Some((name, key)) = looked_up(trial, at, resource) else { continue };
-        // A fact that is read in this reply needs this call.
+        // A fact of this reply needs this call.
         if trial.grounded.goals.iter().flat_map(|goal| &goal.asked).any(|asked| asked.call() == at) {
             continue;
         }
@@ -347,14 +348,14 @@ fn other_route(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason>
     Ok(())
 }
 
-/// The reference calls with another look-up in the place of one; nothing where it does not show the key.
+/// Replaces one look-up of the reference calls by another; returns none where that does not show the key.
 fn by_route(trial: &Trial<'_>, at: usize, other: &Call, resource: ResourceId, key: &Value) -> Option<Run> {
     let mut run = trial.start();
     for (index, gold) in trial.grounded.gold.iter().enumerate() {
         if index == at {
             let entry = trial.call_aside(&mut run, other);
             shows_key(trial, &entry, resource, key).then_some(())?;
-            // What follows takes the key itself; the recorded reply holds it.
+            // Later calls take the key itself, which the recorded reply holds.
             trial.keep(&mut run, trial.grounded.entries.get(at)?.clone());
             continue;
         }
@@ -364,7 +365,7 @@ fn by_route(trial: &Trial<'_>, at: usize, other: &Call, resource: ResourceId, ke
     Some(run)
 }
 
-/// Whether a reply shows the key of a record, in its own key field.
+/// Returns true if a reply shows the key of a record, in its own key field.
 fn shows_key(trial: &Trial<'_>, entry: &LogEntry, resource: ResourceId, key: &Value) -> bool {
     let key_field = trial.world().resource(resource).key;
     entry.reply.is_success()
@@ -374,7 +375,7 @@ fn shows_key(trial: &Trial<'_>, entry: &LogEntry, resource: ResourceId, key: &Va
         })
 }
 
-/// The name given to a look-up, and the key that later calls take from its reply.
+/// Returns the name given to a look-up, and the key that later calls take from its reply.
 fn looked_up(trial: &Trial<'_>, at: usize, resource: ResourceId) -> Option<(String, Value)> {
     let world = trial.world();
     let sources = trial.grounded.gold.iter().flat_map(|gold| gold.sources.values());

@@ -1,4 +1,4 @@
-//! The structured final answers of a run: what an agent that made its calls would give to `finish`.
+//! Builds the structured final answers of a run, as an agent that made its calls would give them to `finish`.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::grounded::Grounded;
 /// Replies by the position of their calls; none where a call was left out.
 type Replies = [Option<Arc<LogEntry>>];
 
-/// The facts that each goal asks for, and the reference's values of them.
+/// The facts that each goal asks for, with the reference values.
 pub(super) struct FinalAnswers {
     goals: Vec<GoalFacts>,
 }
@@ -42,12 +42,12 @@ impl FinalAnswers {
         Self { goals: goals.collect() }
     }
 
-    /// The facts after a run with these replies: each from its place in them, and the reference's value where they lack it.
+    /// Returns the facts of a run: from its own replies, else the reference values.
     pub(super) fn of_run(&self, grounded: &Grounded, zone: &Zone, replies: &Replies) -> Vec<Given> {
         self.given(grounded, |asked| values(zone, replies, asked), |_| true)
     }
 
-    /// The right facts after any run: the reference's values, and what the run itself made.
+    /// Returns the right facts after any run: the reference values, and values that the run itself generated.
     pub(super) fn right(&self, grounded: &Grounded, zone: &Zone, replies: &Replies) -> Vec<Given> {
         self.given(grounded, |asked| values(zone, replies, asked), |fact| matches!(fact, Fact::Made { .. }))
     }
@@ -89,7 +89,7 @@ impl FinalAnswers {
     }
 }
 
-/// The values at the place of a fact in a run's replies; none where the run has no such place.
+/// Returns the values of a fact in a run's replies; none where the run lacks its path.
 fn values(zone: &Zone, replies: &Replies, asked: &Asked) -> Option<Vec<Json>> {
     let body = &replies.get(asked.call())?.as_ref()?.reply.body;
     match asked {

@@ -1,7 +1,7 @@
-//! The gate `mutation`: single mutants of the reference trace do not pass.
+//! Runs the gate `mutation`: single mutants of the reference trace must not pass.
 //!
-//! A mutant drops a call, changes an argument, calls another API, or adds a write. Whether it is one at all is decided
-//! from engine facts: a run with the same final state that still reaches every piece of evidence is equivalent.
+//! A mutant drops a call, changes an argument, calls another API, or adds a write. Engine facts decide if it
+//! counts: a run with the same final state and all evidence is equivalent.
 
 mod consent;
 mod policy;
@@ -27,29 +27,29 @@ use crate::binding::bind;
 use crate::reason::{Code, Mutation, Reason};
 use crate::survey::refers_to;
 
-/// Writes that nobody asked for, at most, among the mutants of a task.
+/// The greatest number of added writes among the mutants of a task.
 const STRAY_WRITES: usize = 3;
 
 /// Runs the gate.
 ///
 /// # Errors
-/// That a mutant passes, or that a call has no mutant that counts.
+/// Returns a mutant that passes, or a call without a mutant that counts.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8Rng) -> Result<(), Reason> {
     let world = trial.world();
     let gold = &trial.grounded.gold;
-    // Mutants at a call share what comes before it.
+    // Mutants at one call share the calls before it.
     let mut before = trial.start();
     for (index, call) in gold.iter().enumerate() {
         if trial.is_stopped() {
             return Ok(());
         }
         if call.mistake {
-            // It changes and shows nothing, and is no part of the solution.
+            // A mistake changes and shows nothing, and is no part of the solution.
             let call = bind_what_is_there(call, &before.replies, world);
             trial.call(&mut before, &call);
             continue;
         }
-        // A call that may be left out, or made with other arguments, without a difference proves nothing.
+        // A call proves nothing if it may be left out or changed without a difference.
         let mut counted = false;
         for (kind, put) in list_mutants(trial, call) {
             if trial.is_stopped() {
@@ -81,20 +81,20 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport, rng: &mut ChaCha8R
     Ok(())
 }
 
-/// A change of the reference solution with which the task is not solved.
+/// A change of the reference solution that leaves the task unsolved.
 #[derive(Clone, Debug)]
 pub struct Mutant {
     /// The kind of the change.
     pub kind: Mutation,
-    /// The position among the reference calls; their number for a call after them.
+    /// The index among the reference calls; their number for a call after them.
     pub call: usize,
-    /// The call in its place and its reply; nothing where it is left out.
+    /// The replacing call with its reply; none where the call is left out.
     pub entry: Option<Arc<LogEntry>>,
     /// The digest of the state at the end.
     pub state: Digest,
 }
 
-/// Finds the mutants that the gate rejects. Searches stay as they are.
+/// Finds the mutants that the gate rejects. Searches are not mutated.
 pub(super) fn find_rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Mutant> {
     let world = trial.world();
     let gold = &trial.grounded.gold;
@@ -124,7 +124,7 @@ pub(super) fn find_rejected(trial: &Trial<'_>, rng: &mut ChaCha8Rng) -> Vec<Muta
     found
 }
 
-/// Returns true if a call was refused and a later write of its goal worked. The refused call led to that write.
+/// Returns true if a call was refused and a later write of its goal succeeded. The refusal led to that write.
 fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
     let works = |call: usize| trial.grounded.entries.get(call).is_some_and(|entry| entry.reply.is_success());
     let writes = |call: usize| {
@@ -137,14 +137,14 @@ fn is_attempt(trial: &Trial<'_>, index: usize) -> bool {
     })
 }
 
-/// Returns true if the reads of a refused goal already tell the reason without this call. A call that need not be tried cannot prove
-/// itself, nor can the calls that it draws its arguments from.
+/// Returns true if the reads of a refused goal give the reason without this call.
+/// Such a call cannot prove itself, nor can the calls that provide its arguments.
 fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     let goal = trial.grounded.goals.iter().find(|goal| goal.calls.contains(&index));
     let Some((goal, refusing)) = goal.and_then(|goal| Some((goal, goal.refused_by?))) else {
         return false;
     };
-    // The calls that it draws its arguments from, and those that these draw theirs from.
+    // Collects the calls that provide its arguments, directly or through others.
     let mut feeding = vec![refusing];
     for call in (goal.calls.start..refusing).rev() {
         let feeds = |later: &usize| {
@@ -172,8 +172,8 @@ fn is_told_without(trial: &Trial<'_>, index: usize) -> bool {
     trial.tells_all(&run)
 }
 
-/// For each goal but the last that changes something: the reference solution, whose last write of the goal is made only after the
-/// goal has ended. After the last goal nothing can be called. Each with the position of the write.
+/// Delays the last write of each goal until the goal has ended; the last goal is skipped.
+/// Returns each run with the position of the write.
 fn late_writes(trial: &Trial<'_>, gold: &Run) -> Vec<(usize, Run)> {
     let Some((_, goals)) = trial.grounded.goals.split_last() else { return Vec::new() };
     let changes =
@@ -187,19 +187,20 @@ fn late_writes(trial: &Trial<'_>, gold: &Run) -> Vec<(usize, Run)> {
     late.collect()
 }
 
-/// A search that found the tools in another try is no call of the solution that has to prove itself.
+/// Returns true for a search for tools, which need not prove itself.
 fn is_search(call: &GoldCall) -> bool {
     call.api == TOOL_SEARCHER
 }
 
-/// The change of a call.
+/// A mutation of a call.
 enum Put {
     Drop,
     Argument { name: String, value: Json },
     Api(ApiId),
 }
 
-/// Lists the mutants of a call: without it, with another value of each argument, and with the nearest other API.
+/// Lists the mutants of a call: without it, with another value of each argument, and with the nearest other
+/// API.
 fn list_mutants(trial: &Trial<'_>, call: &GoldCall) -> Vec<(Mutation, Put)> {
     let mut mutants = vec![(Mutation::DropCall, Put::Drop)];
     for name in call.arguments.keys() {
@@ -212,8 +213,8 @@ fn list_mutants(trial: &Trial<'_>, call: &GoldCall) -> Vec<(Mutation, Put)> {
     mutants
 }
 
-/// Replays the reference calls with a mutant at one of them; what depends on its reply is bound to what is there,
-/// and left out where nothing is.
+/// Replays the reference calls with a mutant at one of them.
+/// Arguments from its reply are bound to the new reply, and left out where it lacks them.
 fn replay(trial: &Trial<'_>, before: &Run, at: usize, mutant: &Put) -> Run {
     let world = trial.world();
     let mut run = before.clone();
@@ -265,7 +266,7 @@ fn bind_what_is_there(gold: &GoldCall, replies: &[Option<Arc<LogEntry>>], world:
     Call { api: gold.api.clone(), arguments }
 }
 
-/// Counts a mutant: whether it counts (it is one, and fails the checks). A mutant that passes ends the gate.
+/// Judges a mutant. Returns true if it fails the checks; a non-equivalent mutant that passes is an error.
 fn judge(
     trial: &Trial<'_>,
     report: &mut GateReport,
@@ -274,7 +275,7 @@ fn judge(
     run: &Run,
 ) -> Result<bool, Reason> {
     let tally = report.mutation.entry(mutant.name().to_owned()).or_default();
-    // With the right facts, so that only its calls can make it fail.
+    // The right facts are given, so that only its calls can make it fail.
     if trial.passes(run, &trial.right_answers(run)) {
         if equivalent(trial, run) {
             tally.equivalent += 1;
@@ -298,14 +299,16 @@ fn is_accepted(run: &Run, call: usize, mutant: Mutation) -> bool {
     entry.is_some_and(|entry| entry.api.is_some() && entry.reply.is_success())
 }
 
-/// Same final state, apart from the names of new keys, and the replies tell all that the goals rest on.
+/// Returns true if a run has the same final state, apart from new keys, and its replies show all evidence of
+/// the goals.
 fn equivalent(trial: &Trial<'_>, run: &Run) -> bool {
     trial.changes_of(run) == trial.grounded.checks.changes
         && !run.session.log().any(|entry| stray(trial, &entry))
         && trial.tells_all(run)
 }
 
-/// Returns true if a call changed a record that the reference solution leaves alone, even if it was undone later.
+/// Returns true if a call changed a record that the reference solution never changes, even if a later call
+/// undid it.
 fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
     entry.changes.iter().any(|change| {
         change.before.is_some()
@@ -316,7 +319,7 @@ fn stray(trial: &Trial<'_>, entry: &LogEntry) -> bool {
     })
 }
 
-/// Other values for an argument: of a free text, texts that say something else.
+/// Returns other values for an argument; for a free text, texts with another content.
 fn other_values(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Vec<Json> {
     let api = trial.world().api_named(&call.api).map(|id| trial.world().api(id));
     let parameter = api.and_then(|api| Some(&api.parameters[api.parameter_named(name)?.index()]));
@@ -330,7 +333,7 @@ fn other_values(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Vec<Json> {
     }
 }
 
-/// Another value that fits an argument's type; for references and names, another record's.
+/// Returns another value of an argument's type; for references and names, another record's.
 fn another_value(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Option<Json> {
     let world = trial.world();
     if call.api == TOOL_SEARCHER {
@@ -398,7 +401,7 @@ fn another_value(trial: &Trial<'_>, call: &GoldCall, name: &str) -> Option<Json>
     Some(other.to_json(&world.zone))
 }
 
-/// Another visible API that takes most of the same arguments: the nearest wrong choice.
+/// Returns the visible API that shares most arguments: the likeliest wrong choice.
 fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId> {
     let own = world.api_named(&call.api)?;
     let shared = |api: &Api| {
@@ -424,7 +427,7 @@ fn neighbour(world: &World, call: &GoldCall, visible: &[ApiId]) -> Option<ApiId>
         .max_by_key(|id| (shared(world.api(*id)), std::cmp::Reverse(*id)))
 }
 
-/// The reference solution and then a write that nobody asked for, by APIs that may be called there: so many of them.
+/// Adds a write that the user did not ask for to the reference solution, by up to `most` visible APIs.
 fn stray_writes(trial: &Trial<'_>, gold: &Run, most: usize, rng: &mut ChaCha8Rng) -> Vec<Run> {
     let world = trial.world();
     let mut writers: Vec<ApiId> = gold.session.visible().filter(|id| world.api(*id).writes()).collect();
@@ -445,7 +448,7 @@ fn stray_writes(trial: &Trial<'_>, gold: &Run, most: usize, rng: &mut ChaCha8Rng
     found
 }
 
-/// A call of an API with values that records have.
+/// Returns a call of an API with values of existing records.
 fn stray_call(world: &World, gold: &Run, api: &Api, rng: &mut ChaCha8Rng) -> Option<Call> {
     let mut arguments = serde_json::Map::new();
     for (index, parameter) in api.parameters.iter().enumerate() {
@@ -477,7 +480,7 @@ fn some_value(world: &World, parameter: &Parameter, rng: &mut ChaCha8Rng) -> Opt
     }
 }
 
-/// The token with which the reference solution called an API of the same domain.
+/// Returns the token with which the reference solution called an API of the same domain.
 fn token_of(world: &World, gold: &Run, api: &Api) -> Option<Json> {
     gold.session.log().find_map(|entry| {
         let called = world.api(entry.api.filter(|called| world.api(*called).domain == api.domain)?);

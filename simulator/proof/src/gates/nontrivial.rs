@@ -1,5 +1,6 @@
-//! The gate `nontrivial`: doing nothing, saying nothing, or only refusing does not pass; and a request whose right end is a
-//! refusal has a solvable variant.
+//! Runs the gate `nontrivial`: an agent must not pass by doing nothing, saying nothing, or only refusing.
+//!
+//! A request that must be refused needs a solvable variant.
 
 use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
@@ -14,19 +15,19 @@ use super::trial::Trial;
 use crate::grounded::{Basis, GroundedGoal};
 use crate::reason::{Code, Reason};
 
-/// Calls that are tried in search of a twin, at most.
+/// The greatest number of calls that are tried in search of a solvable variant.
 const MOST_TRIES: usize = 400;
 
 /// Runs the gate.
 ///
 /// # Errors
-/// Which way of doing nothing passes, or that nothing of the kind could be fulfilled.
+/// Returns the idle answer that passes, or that a refused request has no solvable variant.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let goals = trial.grounded.goals.len();
     let mut idle = trial.start();
     idle.close(goals);
     let right = trial.right_answers(&idle);
-    // Where nothing is called, to refuse for the right reason is all that is asked for.
+    // Where no call is made, a refusal with the right reason is the whole task.
     let only_refuses = trial.grounded.gold.is_empty()
         && trial.grounded.goals.iter().all(|goal| goal.outcome == Outcome::Refused);
     let gives_reason = |(given, check): (&Given, &GoalCheck)| {
@@ -42,7 +43,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
         }
         report.nontrivial += 1;
     }
-    // The right facts without a single call, where there is one to make.
+    // The right facts without any call must fail, unless the reference makes none.
     if !trial.grounded.gold.is_empty() && trial.passes(&idle, &right) {
         return Err(Reason::new(Code::FactsAlonePass));
     }
@@ -56,7 +57,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     Ok(())
 }
 
-/// Final answers that say nothing of what was asked: none, done, asking back, and each reason for a refusal.
+/// Returns final answers without content: none, done, asking back, and each reason for a refusal.
 fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
     let all = |outcome: Option<Outcome>, reason: Option<RefusalClass>| -> Vec<Given> {
         let given = right.iter().map(|right| Given {
@@ -76,19 +77,19 @@ fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
         .collect()
 }
 
-/// The call that was refused, or came back empty, with other values: one of them must work.
+/// Tries the refused or empty call with other values: one of them must succeed.
 fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Reason> {
     let entries = &trial.grounded.entries;
     let (refused, before) = match (&goal.declined, goal.refused_by) {
-        // Evidence of a verdict on records is a record that would change it; a rule that depends on nothing leaves every such call to
-        // somebody else.
+        // A verdict on records needs a record that changes it, and a rule without conditions forbids every
+        // such call.
         (Some(declined), _) if declined.basis != Basis::Call => return Ok(()),
         (Some(declined), _) => (&declined.call, goal.calls.end),
         (None, Some(call)) => match entries.get(call) {
             Some(entry) => (&entry.call, call),
             None => return Ok(()),
         },
-        // Learned by a read, the request itself was not tried, and its values are not known.
+        // A refusal after a read has no tried call, so its values are unknown.
         (None, None) => return Ok(()),
     };
     let world = trial.world();
@@ -98,7 +99,7 @@ fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Rea
     }
     let Some(api) = world.api_named(&refused.api).map(|id| world.api(id)) else { return Ok(()) };
     let works = |call: &Call| {
-        // No two of them are the same call.
+        // Every call is tried once, so each runs on a fork.
         let entry = run.session.clone().call(call);
         entry.reply.is_success()
             && !entry.reply.body.is_empty_result()
@@ -112,7 +113,7 @@ fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Rea
         .map(|(index, parameter)| (ParameterId(index as u16), parameter))
         .filter(|(id, parameter)| refused.arguments.contains_key(&*parameter.name) && api.token != Some(*id))
         .collect();
-    // One value changed, then two: a refusal that rests on more than two at once is the world's, not the request's.
+    // One value is changed, then two. A refusal that depends on more is the world's and not the request's.
     for (at, (_, first)) in named.iter().enumerate() {
         for value in others(first, refused, world) {
             if trial.is_stopped() {
@@ -142,7 +143,8 @@ fn twin(trial: &Trial<'_>, number: usize, goal: &GroundedGoal) -> Result<(), Rea
     Err(Reason::of_goal(Code::NoSolvableVariant, number).with("api", &*refused.api))
 }
 
-/// Other values for a parameter: those that records have, other choices, numbers below and above, moments around.
+/// Returns other values for a parameter: those of records, other choices, numbers below and above, timestamps
+/// around.
 pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<Value> {
     let given = call.arguments.get(&*parameter.name);
     let given = given.and_then(|json| parameter.schema.parse_json(json, &world.zone).ok());
@@ -180,7 +182,7 @@ pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<V
                 .filter_map(|near| parameter.schema.parse_json(&serde_json::json!(near), &world.zone).ok()),
         );
     }
-    // A name that no record has: what is taken is refused, what is free is not.
+    // A name that no record has: it is free where a taken name is refused.
     if let (Type::String, Some(text)) = (&parameter.schema.kind, given.as_ref().and_then(Value::as_str)) {
         values.extend(parameter.schema.parse_json(&serde_json::json!(format!("{text} 2")), &world.zone).ok());
     }
@@ -190,7 +192,8 @@ pub(super) fn others(parameter: &Parameter, call: &Call, world: &World) -> Vec<V
     values
 }
 
-/// Hours of the coming days, at the half hour of the given moment.
+/// Returns timestamps from 3 days before the given one (or the clock) to 10 days after it, at the same hour and
+/// 2 or 4 hours from it.
 fn moments(given: Option<&Value>, world: &World) -> Vec<Value> {
     let start = match given {
         Some(Value::DateTime(instant)) => *instant,

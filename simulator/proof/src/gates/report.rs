@@ -1,4 +1,4 @@
-//! The findings of the gates on one candidate.
+//! Holds the findings of the gates on one candidate.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 /// The findings of the gates, stored with the row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateReport {
-    /// Reference calls replayed with the same replies and state.
+    /// The number of reference calls that replayed with the same replies and state.
     pub solvable: u32,
-    /// Ways of doing nothing that failed.
+    /// The number of idle answers that failed.
     pub nontrivial: u32,
-    /// Mutants by kind.
+    /// The counts of mutants, by kind.
     pub mutation: BTreeMap<String, Tally>,
-    /// Other right ways that passed, by kind.
+    /// The number of other right solutions that passed, by kind.
     pub alternatives: BTreeMap<String, u32>,
-    /// Words and choices that were found to have one reading.
+    /// The number of words and choices with one reading.
     pub unambiguous: u32,
-    /// Arguments derived again.
+    /// The number of arguments that were derived again.
     pub grounded: u32,
-    /// Mutants that the API accepts and that fail: a count of the task's difficulty, stored with it.
+    /// The number of mutants that the API accepts and that fail. It measures the task's difficulty.
     #[serde(skip)]
     pub traps: u32,
 }
@@ -27,10 +27,10 @@ pub struct GateReport {
 /// Counts of the mutants of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// They failed the checks, as they must.
+    /// Mutants that failed the checks, as they must.
     pub killed: u32,
-    /// They change nothing: same state, same evidence.
+    /// Mutants without an effect: same state, same evidence.
     pub equivalent: u32,
-    /// They passed the checks: a row with one is dropped.
+    /// Mutants that passed the checks; the row is then dropped.
     pub survived: u32,
 }

@@ -1,10 +1,10 @@
-//! Free texts in other words, and free texts that say something else.
+//! Paraphrases and contradicts free texts.
 
 use diorama_answers::TextContent;
 use diorama_answers::lexicon::Role;
 use diorama_answers::text::{Text, Token};
 
-/// The text in other words: its words with meaning alone, the second half of them first. None where that is no other text.
+/// Returns a paraphrase: the content words alone, the second half first; none where that is the same text.
 pub(super) fn paraphrase(text: &str) -> Option<String> {
     let parsed = Text::of_value(text);
     let told: Vec<&str> = parsed
@@ -17,7 +17,7 @@ pub(super) fn paraphrase(text: &str) -> Option<String> {
     (told.len() > 1 && other != text).then_some(other)
 }
 
-/// Texts that say something else: a denial is added or taken away, a number or a word is another one, or all that the user said is
+/// Returns contradictions: a negation added or removed, another number or word, or all of the user's messages
 /// pasted.
 pub(super) fn contradictions(text: &str, said: &[String]) -> Vec<String> {
     let parsed = Text::of_value(text);
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_paraphrase_says_the_same_and_a_contradiction_does_not() {
+    fn a_paraphrase_keeps_the_content_and_a_contradiction_does_not() {
         let said =
             ["Please write that I will not come before 10, and that the dog is in the garden all day long."
                 .to_owned()];

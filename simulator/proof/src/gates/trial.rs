@@ -1,6 +1,7 @@
-//! A grounded candidate under test: fresh sessions, runs with other calls in them, and their grades.
+//! Runs a grounded candidate under test: fresh sessions, runs with other calls, and their grades.
 //!
-//! Also the gate `solvable`: the reference calls, replayed on a fresh session, give the same replies and state, and pass.
+//! It also has the gate `solvable`: the reference calls give the same replies and state on a fresh session,
+//! and pass.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -23,19 +24,19 @@ use crate::reason::{Code, Reason};
 
 /// A grounded candidate under test.
 pub struct Trial<'a> {
-    /// The world.
+    /// The world and its indexes.
     pub context: WorldContext<'a>,
-    /// The candidate.
+    /// The candidate under test.
     pub grounded: &'a Grounded,
-    /// Its checks, ready.
+    /// Its checks, prepared for grading.
     pub prepared: Prepared,
     /// The changes of the reference solution, goal by goal.
     pub expected: Vec<RecordChange>,
-    /// The digest of the state that it leads to.
+    /// The digest of the final state of the reference solution.
     pub(super) last: Digest,
-    /// The calls of mutants and other right ways, most of which are the reference solution's.
+    /// The memo of calls: most calls of mutants and other right solutions are the reference solution's.
     memo: RefCell<Memo>,
-    /// What the replies of mutants and other right ways tell, most of which are the reference solution's.
+    /// The memo of verdicts on replies, most of which are the reference solution's.
     verdicts: Verdicts,
     answers: FinalAnswers,
 }
@@ -47,27 +48,27 @@ pub struct Run {
     pub session: Session,
     /// Replies by position; `None` where a call was left out.
     pub replies: Vec<Option<Arc<LogEntry>>>,
-    /// For each goal that has ended, how many calls the session had by then.
+    /// For each ended goal, the number of calls of the session by then.
     ends: Vec<usize>,
-    /// The calls to which the user said yes.
+    /// The calls to which the user agreed.
     pub(super) consents: Vec<RunConsent>,
 }
 
-/// Calls of a run to which the user said yes.
+/// Calls of a run to which the user agreed.
 #[derive(Clone, Debug)]
 pub(super) struct RunConsent {
-    /// The goal that was open.
+    /// The index of the goal that was open.
     pub(super) goal: usize,
     pub(super) calls: Vec<Call>,
-    /// How many calls the session had by then.
+    /// The number of calls of the session by then.
     pub(super) at: usize,
 }
 
 impl<'a> Trial<'a> {
-    /// Puts a candidate under test.
+    /// Prepares a candidate for testing.
     ///
     /// # Errors
-    /// That there is nothing to prove.
+    /// Returns a reason if there is nothing to prove.
     pub fn new(context: WorldContext<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
         let Ok(prepared) = Prepared::new(&grounded.checks, context.base) else {
             return Err(Reason::new(Code::NoChecks));
@@ -88,13 +89,14 @@ impl<'a> Trial<'a> {
         })
     }
 
-    /// The world.
+    /// Returns the compiled world.
     #[must_use]
     pub fn world(&self) -> &'a World {
         self.context.base.world()
     }
 
-    /// Returns true if a rule of a told policy governs a reference call that worked. What comes before it may be what it needs.
+    /// Returns true if a rule of a told policy governs a reference call that succeeded. Earlier calls may
+    /// serve that rule.
     pub(super) fn is_governed(&self, call: usize) -> bool {
         let entry = self.grounded.entries.get(call).filter(|entry| entry.reply.is_success());
         let api = entry.and_then(|entry| entry.api);
@@ -106,7 +108,7 @@ impl<'a> Trial<'a> {
         self.context.stop.is_set()
     }
 
-    /// A fresh session like the one the candidate was grounded in.
+    /// Returns a fresh session like the one in which the candidate was grounded.
     #[must_use]
     pub fn session(&self, seed: u64) -> Session {
         let options = SessionOptions {
@@ -119,20 +121,20 @@ impl<'a> Trial<'a> {
         Session::new(self.context.base.clone(), options)
     }
 
-    /// An empty run.
+    /// Returns an empty run.
     #[must_use]
     pub fn start(&self) -> Run {
         self.start_on(self.grounded.seed)
     }
 
-    /// The seeds of other sessions in which the same solution must pass: more where the world makes up keys.
+    /// Returns the seeds of other sessions that must pass: three where the world generates keys, else one.
     pub(super) fn other_seeds(&self) -> impl Iterator<Item = u64> + use<> {
         let makes = self.expected.iter().any(|change| change.before.is_none());
         let seed = self.grounded.seed;
         [!seed, seed ^ 0x5bd1_e995, seed.wrapping_add(1)].into_iter().take(if makes { 3 } else { 1 })
     }
 
-    /// An empty run on another seed.
+    /// Returns an empty run on another seed.
     pub(super) fn start_on(&self, seed: u64) -> Run {
         let mut run = Run {
             session: self.session(seed),
@@ -144,7 +146,7 @@ impl<'a> Trial<'a> {
         run
     }
 
-    /// Notes the goals that end where the run stands.
+    /// Records the goals that end at the current position of the run.
     fn mark(&self, run: &mut Run) {
         while self.grounded.goals.get(run.ends.len()).is_some_and(|goal| goal.calls.end <= run.replies.len())
         {
@@ -152,8 +154,8 @@ impl<'a> Trial<'a> {
         }
     }
 
-    /// Makes a call of a mutant or another right way, and keeps its reply in the next position. The replay that proves the
-    /// reference solution does without the memo.
+    /// Makes a call of a mutant or another right solution, and stores its reply in the next position.
+    /// The replay that proves the reference solution does not use the memo.
     pub fn call(&self, run: &mut Run, call: &Call) {
         let entry = self.call_aside(run, call);
         run.replies.push(Some(entry));
@@ -166,13 +168,14 @@ impl<'a> Trial<'a> {
         self.mark(run);
     }
 
-    /// Keeps a reply in the next position without a call.
+    /// Stores a reply in the next position without a call.
     pub(super) fn keep(&self, run: &mut Run, entry: Arc<LogEntry>) {
         run.replies.push(Some(entry));
         self.mark(run);
     }
 
-    /// Makes a call that takes no position. Where a rule of the policy may ask for it, the user has said yes to this very call.
+    /// Makes a call that takes no position. The user has agreed to it, where a rule of the policy may require
+    /// that.
     pub fn call_aside(&self, run: &mut Run, call: &Call) -> Arc<LogEntry> {
         let api = self.world().api_named(&call.api).map(|id| self.world().api(id));
         if self.grounded.checks.confirms && api.is_some_and(|api| !api.behaviour.confirms.is_empty()) {
@@ -181,7 +184,7 @@ impl<'a> Trial<'a> {
         run.session.call_again(call, &mut self.memo.borrow_mut())
     }
 
-    /// The reference calls, changed one by one on their way; nothing where one cannot be bound.
+    /// Makes the reference calls, each changed by `change`; returns none where one cannot be bound.
     pub(super) fn rerun(&self, mut change: impl FnMut(usize, &mut Call)) -> Option<Run> {
         let mut run = self.start();
         for (index, gold) in self.grounded.gold.iter().enumerate() {
@@ -192,7 +195,7 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
-    /// The reference calls in another order of their goals' own; nothing where one cannot be bound.
+    /// Makes the reference calls in another order; returns none where one cannot be bound.
     pub(super) fn in_order(&self, order: &[usize]) -> Option<Run> {
         let gold = &self.grounded.gold;
         let mut run = self.start();
@@ -208,7 +211,8 @@ impl<'a> Trial<'a> {
         Some(run)
     }
 
-    /// The changes of each goal of a run, as checks: new keys by number. The candidate's checks hold those of the reference solution.
+    /// Returns the changes of each goal of a run, with new keys as numbers, as the candidate's checks hold
+    /// them.
     pub(super) fn changes_of(&self, run: &Run) -> Vec<ChangeCheck> {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
         let mut start = 0;
@@ -222,13 +226,13 @@ impl<'a> Trial<'a> {
         change_checks(self.world(), &changed_by_goal(&goals.collect::<Vec<_>>()))
     }
 
-    /// The facts that an agent gives after a run: each from its place in the run's own replies, and the reference's value where
-    /// the run has no reply for it.
+    /// Returns the facts that an agent gives after a run: from the run's own replies, else the reference
+    /// values.
     pub(super) fn answers_of_run(&self, run: &Run) -> Vec<Given> {
         self.answers.of_run(self.grounded, &self.world().zone, &run.replies)
     }
 
-    /// The right facts after any run: the reference's values, and what the run itself made.
+    /// Returns the right facts after any run: the reference values, and values that the run itself generated.
     pub(super) fn right_answers(&self, run: &Run) -> Vec<Given> {
         self.answers.right(self.grounded, &self.world().zone, &run.replies)
     }
@@ -239,14 +243,14 @@ impl<'a> Trial<'a> {
         self.attempt(run, given, |attempt| self.prepared.passes(attempt, &self.verdicts))
     }
 
-    /// Returns true if the replies of a run tell all that the goals rest on, as a thorough search finds.
+    /// Returns true if the replies of a run show all evidence of the goals, by a thorough search.
     pub(super) fn tells_all(&self, run: &Run) -> bool {
         self.attempt(run, &self.right_answers(run), |attempt| {
             self.prepared.tells_all(attempt, &self.verdicts)
         })
     }
 
-    /// What the grader says against a run.
+    /// Returns the grader's first error on a run.
     pub(super) fn complaint(&self, run: &Run, given: &[Given]) -> String {
         self.grade(run, given).errors.first().map(|error| error.message.clone()).unwrap_or_default()
     }
@@ -288,28 +292,28 @@ impl<'a> Trial<'a> {
 }
 
 impl Run {
-    /// Has the user say yes to calls, after so many calls.
+    /// Records the user's consent to calls, at a number of calls.
     fn consent(&mut self, calls: Vec<Call>, at: usize) {
         self.consents.push(RunConsent { goal: self.ends.len(), calls, at });
     }
 
-    /// Makes a goal end after so many calls.
+    /// Ends a goal after a number of calls.
     pub(super) fn end_early(&mut self, goal: usize, calls: usize) {
         if let Some(end) = self.ends.get_mut(goal) {
             *end = calls;
         }
     }
 
-    /// Makes all goals end where the run stands.
+    /// Ends all goals at the current position of the run.
     pub(super) fn close(&mut self, goals: usize) {
         self.ends.resize(goals, self.session.calls());
     }
 }
 
-/// The gate `solvable`.
+/// Runs the gate `solvable`.
 ///
 /// # Errors
-/// What differed, or what the reference solution fails.
+/// Returns the difference of the replay, or the check that the reference solution fails.
 pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let grounded = trial.grounded;
     let mut run = trial.start();

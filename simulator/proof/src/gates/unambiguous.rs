@@ -1,7 +1,8 @@
-//! The gate `unambiguous`: every reading of the request against the records leaves one outcome.
+//! Runs the gate `unambiguous`: every reading of the request against the records leads to one outcome.
 //!
-//! Words that can mean several values are tried with each; a name must fit one record; what is taken from a list must be
-//! settled by what the user said; the first of an order must be the only first; who does what the words say does no damage.
+//! Words with several values are tried with each. A name must fit one record. The user's words must select
+//! the item of a list. The first of an order must be the only first. Following the words literally must do no
+//! damage.
 
 mod literal;
 
@@ -29,7 +30,7 @@ use crate::survey::reads;
 /// Runs the gate.
 ///
 /// # Errors
-/// Which part of the request has several readings.
+/// Returns the part of the request that has several readings.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let world = trial.world();
     let turns = Turns::read(trial);
@@ -62,7 +63,7 @@ impl Turns {
         Self { prose, clock }
     }
 
-    /// Those said before a call.
+    /// Returns the turns before a call.
     fn before(&self, gold: &GoldCall) -> &[Prose] {
         turns_before(&self.prose, gold)
     }
@@ -89,7 +90,7 @@ impl At<'_> {
         parameter.schema.parse_json(json, &self.trial.world().zone).ok()
     }
 
-    /// Words that can mean several values: only one of them may work.
+    /// Tries the values that words can mean: only one of them may succeed.
     fn readings(&self, source: &ArgumentSource) -> Result<(), Reason> {
         let ArgumentSource::User { turn, start, end, by } = source else { return Ok(()) };
         if !matches!(by, Derivation::DatePhrase | Derivation::Verbatim | Derivation::NumberWord) {
@@ -118,7 +119,8 @@ impl At<'_> {
             .with("values", values))
     }
 
-    /// Whether the call works with a value in the place of the one that was taken, which may be an item of a list.
+    /// Returns true if the call succeeds with another value for the taken one, which may be an item of a
+    /// list.
     fn works_with(&self, taken: Option<&Value>, other: &Value) -> bool {
         match self.value() {
             Some(Value::List(items)) => {
@@ -129,8 +131,8 @@ impl At<'_> {
         }
     }
 
-    /// Whether the call works with another value as well as with the one that was sent: a change is made, a read shows
-    /// something.
+    /// Returns true if the call succeeds with another value as it does with the sent one: a write changes
+    /// records, and a read shows some.
     fn works(&self, value: &Value) -> bool {
         let mut run = self.trial.start();
         for before in self.trial.grounded.entries.iter().take(self.call) {
@@ -144,7 +146,7 @@ impl At<'_> {
         entry.reply.is_success() && shows
     }
 
-    /// A name must fit one record: one that bears it, or bears it as part of its own.
+    /// Checks that a name fits one record, whole or as a part.
     fn records(&self) -> Result<(), Reason> {
         let (Some((resource, field)), Some(Value::String(name))) = (self.named_field(), self.value()) else {
             return Ok(());
@@ -171,7 +173,7 @@ impl At<'_> {
         Ok(())
     }
 
-    /// Whether later calls or facts take a record from the reply, instead of all that it shows.
+    /// Returns true if later calls or facts use one record of the reply instead of all.
     fn takes_one(&self, entry: &LogEntry) -> bool {
         let sources = self.trial.grounded.gold.iter().flat_map(|gold| gold.sources.values());
         let by_calls = sources.flat_map(places).any(|(of, _)| of as usize == self.call);
@@ -181,12 +183,12 @@ impl At<'_> {
         entry.reply.is_success() && (by_calls || by_facts)
     }
 
-    /// Whether the look-up itself asks for the whole name.
+    /// Returns true if the look-up itself requires the whole name.
     const fn by_exact_name(&self) -> bool {
         matches!(self.api.behaviour.kind, BehaviourKind::Lookup { .. })
     }
 
-    /// The display field that a name parameter looks up.
+    /// Returns the display field that a name parameter looks up.
     fn named_field(&self) -> Option<(ResourceId, FieldId)> {
         let world = self.trial.world();
         match &self.api.behaviour.kind {
@@ -206,7 +208,7 @@ impl At<'_> {
         }
     }
 
-    /// What is taken from a list must be settled by what the user said, unless all of the list is taken.
+    /// Checks that the user's words select the item that is taken from a list, unless all items are taken.
     fn items(&self, source: &ArgumentSource) -> Result<(), Reason> {
         for (of, path) in places(source) {
             let Some((array, index, member)) = split_item(path) else { continue };
@@ -235,7 +237,8 @@ impl At<'_> {
             let as_good = rivals.clone().filter(|(_, score)| **score >= own).count();
             let best = rivals.map(|(_, score)| *score).max().unwrap_or(best);
             if own < best || own == 0 || as_good > 1 {
-                // Items that the same value stands in are no choice, and items for which the call is refused are none.
+                // Items with the same value offer no choice, and items that the call refuses are no
+                // candidates.
                 let value = |item: &Body| {
                     if member.is_empty() {
                         item.value().cloned()
@@ -267,13 +270,13 @@ impl At<'_> {
         Ok(())
     }
 
-    /// Whether an item is the one least or greatest of its list in something, and the user asked for the least or the
-    /// greatest.
+    /// Returns true if an item is the only least or greatest of its list in some member, and the user asked
+    /// for that.
     fn is_extreme(&self, items: &[Body], index: usize) -> bool {
         extremes(items, index, self.turns.before(self.gold)).next().is_some()
     }
 
-    /// Whether each item of the list is taken by a call of the same API, or by this argument.
+    /// Returns true if calls of the same API, or this argument, take each item of the list.
     fn takes_all(&self, of: u32, array: &str, member: &str, items: usize) -> bool {
         let same = self.trial.grounded.gold.iter().filter(|gold| gold.api == self.gold.api);
         let taken: BTreeSet<usize> = same
@@ -287,8 +290,8 @@ impl At<'_> {
         taken.len() == items
     }
 
-    /// How much of what the user said fits an item and not all others: one for each value that it has and another has
-    /// not.
+    /// Returns how much the user's words fit an item and not all others: one for each stated value that
+    /// another item lacks.
     fn said_of(&self, item: &Body, items: &[Body]) -> usize {
         let mut score = 0;
         for (path, value, _) in item.leaves() {
@@ -303,14 +306,14 @@ impl At<'_> {
         score
     }
 
-    /// How much of a value the user said: of a text, how many of its words.
+    /// Returns how much of a value the user said; for a string, the number of its words.
     fn weight(&self, value: &Value) -> usize {
         let said = self.turns.before(self.gold);
         let words = crate::ground::text::count_stated(value, said, &self.turns.clock);
         if words > 0 { words } else { usize::from(self.is_shown_for(value)) }
     }
 
-    /// The items of a list that other calls, or other arguments of this one, take.
+    /// Returns the items of a list that other calls, or other arguments of this one, take.
     fn taken_elsewhere(&self, of: u32, array: &str) -> BTreeSet<usize> {
         let mut found = BTreeSet::new();
         for (call, gold) in self.trial.grounded.gold.iter().enumerate() {
@@ -330,7 +333,7 @@ impl At<'_> {
         found
     }
 
-    /// Whether a record that the user named is what the value refers to: the key that a look-up of its name gave.
+    /// Returns true if the value is the key that a look-up of a user's name returned.
     fn is_shown_for(&self, value: &Value) -> bool {
         let before = self.trial.grounded.entries.iter().take(self.call);
         let world = self.trial.world();
@@ -348,8 +351,9 @@ impl At<'_> {
     }
 }
 
-/// Whether an item is the first of an order that its call asked for: nothing where no order was asked for or it is not
-/// the first, else what it ties by with the second, if it does.
+/// Checks an item against the order of its call. Returns none if there is no order or the item is not the
+/// first.
+/// Else returns the field in which it ties with the second item, if it does.
 fn first_of_order(trial: &Trial<'_>, call: usize, items: &[Body], index: usize) -> Option<Option<String>> {
     let (field, _) = sort_of(trial, call)?;
     (index == 0).then_some(())?;
@@ -360,7 +364,7 @@ fn first_of_order(trial: &Trial<'_>, call: usize, items: &[Body], index: usize) 
     })
 }
 
-/// The member of an item that a field is shown as.
+/// Returns the member of an item that shows a field.
 fn member_named(item: &Body, field: &str) -> Option<Value> {
     match item {
         Body::Object(members) => members
@@ -371,7 +375,7 @@ fn member_named(item: &Body, field: &str) -> Option<Value> {
     }
 }
 
-/// The field that a call is ordered by at its caller's wish, and what was sought.
+/// Returns the field that the caller's order sorts by, and the order.
 fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
     let world = trial.world();
     let gold = trial.grounded.gold.get(call)?;
@@ -380,7 +384,8 @@ fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
     Some((world.resource(query.resource).field(sought.field).name.to_string(), sought))
 }
 
-/// Of an order that was asked for: the right end, and no tie for the first place where a fact is taken from there.
+/// Checks that a requested order has the right direction, and no tie for the first item where a fact uses
+/// that.
 fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &Api) -> Result<(), Reason> {
     let Some((_, sought)) = sort_of(trial, call) else { return Ok(()) };
     let said = turns.before(gold);

@@ -1,4 +1,4 @@
-//! Where the arguments of a call come from.
+//! Derives the sources of a call's arguments.
 
 use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
@@ -18,7 +18,8 @@ use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
 
-/// The sources of a call's arguments; what has none is put aside, or named at once where it cannot be a choice.
+/// Returns the sources of a call's arguments. Arguments without one are collected, or reported at once if
+/// they cannot be a choice.
 pub(crate) fn sources(
     index: usize,
     call: &CandidateCall,
@@ -40,7 +41,7 @@ pub(crate) fn sources(
         let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else {
             continue;
         };
-        // A value of another type is refused by the engine; there is nothing to derive.
+        // The engine refuses a value of another type, so it needs no source.
         let Ok(value) = parameter.schema.parse_json(json, &world.zone) else { continue };
         let argument = Argument { api, parameter, seen };
         match argument.source(&value) {
@@ -67,8 +68,8 @@ fn unsupported(call: usize, api: &str, argument: &str, value: &Json) -> Reason {
         .with("value", value.clone())
 }
 
-/// Settles what was put aside: an optional argument of a read is a choice where, without it, the reply shows all that
-/// is taken from it.
+/// Settles the collected arguments: an optional argument of a read is a choice if the reply without it shows
+/// all used values.
 pub(crate) fn settle(
     unsourced: &[Unsourced],
     gold: &mut [GoldCall],
@@ -88,7 +89,7 @@ pub(crate) fn settle(
         let json = call.arguments.get(&left.name).cloned().unwrap_or_default();
         faults.push(unsupported(left.call, &call.api, &left.name, &json));
     }
-    // What only a later turn tells is a reason of its own.
+    // A value that only a later turn gives has a reason of its own.
     for fault in faults.iter_mut() {
         if fault.code == Code::ArgumentUnsupported
             && let Some(turn) = told_later(fault, gold, seen)
@@ -100,7 +101,7 @@ pub(crate) fn settle(
     }
 }
 
-/// The later turn of the user that gives an argument for which nothing before its call does.
+/// Returns the later turn of the user that gives an argument without an earlier source.
 fn told_later(reason: &Reason, gold: &[GoldCall], seen: &Seen<'_>) -> Option<u32> {
     let world = seen.context.base.world();
     let call = gold.get(reason.call?)?;
@@ -113,7 +114,7 @@ fn told_later(reason: &Reason, gold: &[GoldCall], seen: &Seen<'_>) -> Option<u32
     turns_of(&source).into_iter().find(|turn| *turn > call.turn)
 }
 
-/// The user's turns that a source names.
+/// Returns the user's turns of a source.
 fn turns_of(source: &ArgumentSource) -> Vec<u32> {
     match source {
         ArgumentSource::User { turn, .. } => vec![*turn],
@@ -122,7 +123,7 @@ fn turns_of(source: &ArgumentSource) -> Vec<u32> {
     }
 }
 
-/// Keywords of a search for tools: one of the words was visible. Who searches puts what was said into other words.
+/// Checks the keywords of a tool search: one word must have been visible, because searchers paraphrase.
 fn keywords(index: usize, call: &CandidateCall, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Sources {
     let text = call.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
     let stems = Prose::stems_of(text);
@@ -148,7 +149,7 @@ pub(super) fn replies_have(seen: &Seen<'_>, stem: u64) -> bool {
     })
 }
 
-/// One argument, and what is visible before its call.
+/// An argument, with everything visible before its call.
 pub(crate) struct Argument<'a> {
     pub(crate) api: &'a Api,
     pub(crate) parameter: &'a Parameter,
@@ -171,7 +172,8 @@ impl Argument<'_> {
             return Some(ArgumentSource::System { start: start as u32, end: (start + text.len()) as u32 });
         }
         let (said, shown) = (self.in_user(value), self.in_reply(value));
-        // The place where the value was first visible: what a user picks from a list, the list has given.
+        // The first visible position counts: a value that a list showed comes from the list, even if the user
+        // picks it.
         let is_text = matches!(self.parameter.schema.kind, Type::Reference { .. } | Type::String | Type::Any);
         let first = match (&said, &shown) {
             (Some(ArgumentSource::User { turn, .. }), Some(ArgumentSource::Reply { call, .. }))
@@ -196,7 +198,7 @@ impl Argument<'_> {
         self.api.token.is_some_and(|token| self.api.parameters[token.index()].name == self.parameter.name)
     }
 
-    /// A name of which the user said a part that several records share.
+    /// Returns a reason if the user said a part of a name that several records share.
     fn half_named(&self, call: usize, value: &Value) -> Option<Reason> {
         let (resource, field) = self.parameter.field?;
         let world = self.seen.context.base.world();
@@ -212,7 +214,7 @@ impl Argument<'_> {
             .then(|| Reason::of_call(Code::SeveralRecords, call).with("name", part).with("records", sharing))
     }
 
-    /// Words of a user: the first turn that gives the value.
+    /// Finds the first turn of the user that gives the value.
     pub(super) fn in_user(&self, value: &Value) -> Option<ArgumentSource> {
         if self.is_token() {
             return None;
@@ -229,7 +231,7 @@ impl Argument<'_> {
         })
     }
 
-    /// A place in an earlier reply, the first that shows the value: for a key, where it stands as a key.
+    /// Finds the first position in an earlier reply that shows the value; a key must stand as a key.
     fn in_reply(&self, value: &Value) -> Option<ArgumentSource> {
         let mut calls = self.seen.entries.iter().enumerate();
         let (call, path) = calls.find_map(|(call, entry)| {
@@ -260,12 +262,12 @@ impl Argument<'_> {
                         second = Some(path);
                     }
                 }
-                // A key that no field is the origin of: a summary that the world computed.
+                // A key without a field of origin comes from a summary that the world computed.
                 (Type::Reference { .. }, _) => {
                     second = second.or_else(|| is_named_like(&path, self.parameter).then_some(path))
                 }
                 _ if self.is_token() => return path.ends_with("token").then_some(path),
-                // Few values mean nothing by themselves: they must be of the same field.
+                // Such values carry little meaning, so they must be of the same field.
                 (
                     Type::Boolean | Type::Enum(_) | Type::Integer | Type::Number | Type::Decimal { .. },
                     origin,
@@ -289,7 +291,7 @@ impl Argument<'_> {
     }
 }
 
-/// Whether the member at a path is named like a parameter, case and underscores aside.
+/// Returns true if the member at a path is named like a parameter, ignoring case and underscores.
 pub(crate) fn is_named_like(path: &str, parameter: &Parameter) -> bool {
     let member = path.rsplit('.').next().unwrap_or(path);
     let member = member.split('[').next().unwrap_or(member);

@@ -1,4 +1,4 @@
-//! Whether an argument that nothing visible gives is a choice: a closer look that the request leaves open.
+//! Decides if an argument without a visible source is a choice: a closer look that the request leaves open.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use super::seen::Seen;
 use crate::answer::Asked;
 use crate::grounded::GroundedGoal;
 
-/// An argument that nothing visible gives. It may still be a choice: that shows when all later sources are known.
+/// An argument without a visible source. It is judged when all later sources are known.
 pub(crate) struct Unsourced {
     pub(super) call: usize,
     pub(super) name: String,
 }
 
-/// Whether everything that is taken from a read's reply is there without an argument of it.
+/// Returns true if a read's reply without this argument still shows every value that is used.
 pub(super) fn is_choice(
     left: &Unsourced,
     gold: &[GoldCall],
@@ -35,7 +35,7 @@ pub(super) fn is_choice(
     if !parameter.zip(value).is_some_and(|(parameter, value)| can_be_chosen(&parameter.schema.kind, value)) {
         return false;
     }
-    // The state before the call: the changes before it are made again.
+    // The earlier changes are made again to restore the state before the call.
     let mut session = Session::new(
         seen.context.base.clone(),
         SessionOptions { seed: initial.seed(), clock: Some(initial.clock()), ..SessionOptions::default() },
@@ -54,7 +54,7 @@ pub(super) fn is_choice(
             .body
             .values()
             .any(|(other, from)| other == value && (from == origin || matches!(from, Origin::Computed))),
-        // A whole list is taken only where it is the same.
+        // A whole list counts only if it is equal.
         _ => wider.reply.body == entry.reply.body,
     };
     let taken = |path: &str| entry.reply.body.at(path).is_some_and(&has);
@@ -66,7 +66,7 @@ pub(super) fn is_choice(
         asked.call() != left.call
             || match asked {
                 Asked::Leaf { path, .. } => taken(path),
-                // How many there are, and which, is what the argument decides.
+                // The argument decides the count and the choice of items, so the reply must be equal.
                 _ => wider.reply.body == entry.reply.body,
             }
     });
@@ -76,8 +76,8 @@ pub(super) fn is_choice(
         && !takes_list(left.call, gold, goals, &entry.reply.body, &wider.reply.body)
 }
 
-/// Returns true if a value can be chosen by who sees the tool alone. A key, a word, a number or an hour that nobody said is a guess, apart from
-/// whether there is any at all.
+/// Returns true if an agent can choose a value by the tool's schema alone.
+/// An unstated key, word, number or hour is a guess, unless no record has one.
 fn can_be_chosen(kind: &Type, value: &Json) -> bool {
     match (kind, value) {
         (Type::Enum(_) | Type::Boolean | Type::Date | Type::DateTime, _) => true,
@@ -93,7 +93,8 @@ fn can_be_chosen(kind: &Type, value: &Json) -> bool {
     }
 }
 
-/// Whether all items of a list are asked for or taken by later calls, of which there are others without the argument: that is no closer look.
+/// Returns true if the solution uses all items of a list that has more without the argument: that is no
+/// closer look.
 fn takes_list(call: usize, gold: &[GoldCall], goals: &[GroundedGoal], body: &Body, wider: &Body) -> bool {
     let mut told: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let sources = gold.iter().flat_map(|later| later.sources.values()).flat_map(places);
@@ -118,7 +119,7 @@ fn takes_list(call: usize, gold: &[GoldCall], goals: &[GroundedGoal], body: &Bod
     })
 }
 
-/// The list and the member that a path such as `data.slots[3].fee` leads to.
+/// Returns the list and the member of a path such as `data.slots[3].fee`.
 fn item(path: &str) -> Option<(&str, &str)> {
     let (list, rest) = path.rsplit_once('[')?;
     Some((list, rest.split_once(']')?.1))

@@ -1,4 +1,4 @@
-//! An author's claims of a goal: facts by their places, a refusal with its reason, and that it was done.
+//! Checks an author's claims of a goal: its facts, the reason of a refusal, and the completion of the task.
 
 use std::ops::Range;
 
@@ -23,10 +23,10 @@ use crate::measures::leaf_schema;
 use crate::reason::{Code, Reason};
 use crate::statements::{Visible, contradicts, states};
 
-/// The facts that a goal claims to state.
+/// Returns the facts that a goal claims to state.
 ///
-/// A value below zero that the last message gives without its sign is a fault, unless it is asked for as a magnitude: an
-/// agent that gives what the message says would be wrong.
+/// A negative value that the last message gives without its sign is a fault, unless it is claimed as a
+/// magnitude. An agent that repeats the message would be graded as wrong.
 pub(crate) fn facts(
     goal: usize,
     end: &End,
@@ -67,7 +67,8 @@ pub(crate) fn facts(
     asked
 }
 
-/// Facts asked for that the last message of their goal does not state. `changes` is what the calls changed.
+/// Reports facts that the last message of their goal does not state. `changes` holds the changes of the
+/// calls.
 pub(crate) fn unstated(
     checks: &Checks,
     goals: &[GroundedGoal],
@@ -100,7 +101,7 @@ pub(crate) fn unstated(
     }
 }
 
-/// The leaves whose values a fact states as they stand.
+/// Returns the leaves whose values a fact states as they stand.
 fn leaves_of<'a>(fact: &Asked, body: &'a Body) -> Vec<&'a Body> {
     match fact {
         Asked::Leaf { path, .. } => body.at(path).into_iter().collect(),
@@ -109,7 +110,7 @@ fn leaves_of<'a>(fact: &Asked, body: &'a Body) -> Vec<&'a Body> {
     }
 }
 
-/// Returns true if a leaf is a number whose field has no limit that keeps it from zero up.
+/// Returns true if a leaf is a number whose field may be negative.
 fn may_be_negative(leaf: &Body, seen: &Seen<'_>) -> bool {
     let Body::Leaf(value, origin) = leaf else { return false };
     let least = leaf_schema(origin, seen.context.base.world()).limits.min;
@@ -117,7 +118,8 @@ fn may_be_negative(leaf: &Body, seen: &Seen<'_>) -> bool {
         && least.and_then(|least| least.as_f64()).is_none_or(|least| least < 0.0)
 }
 
-/// A value of a list that the last message states beside those that the goal claims of all items: then it claims too few.
+/// Reports a value of a list that the last message states, and that the goal does not claim beside the
+/// others.
 pub(crate) fn left_out(
     goal: usize,
     asked: &[Asked],
@@ -152,7 +154,7 @@ pub(crate) fn left_out(
             .collect();
         let stated = items.iter().enumerate().find(|(at, leaf)| {
             let value = leaf.value().filter(|value| !known.contains(value));
-            // A number can stand there for something else.
+            // A number can mean something else there.
             let is_stated = |value: &Value| match value {
                 Value::String(text) => text.len() > 3 && !prose.find(text).is_empty(),
                 Value::Date(_) | Value::Time(_) => super::text::count_stated(value, words, &seen.clock) > 0,
@@ -166,14 +168,14 @@ pub(crate) fn left_out(
     }
 }
 
-/// The array and the member of a path such as `items[3].name`.
+/// Returns the array and the member of a path such as `items[3].name`.
 fn item_of(path: &str) -> Option<(&str, &str)> {
     let (array, rest) = path.rsplit_once('[')?;
     let (_, member) = rest.split_once(']')?;
     Some((array, member.trim_start_matches('.')))
 }
 
-/// Writes that are made twice with the same arguments in one goal, although the user asks for one.
+/// Reports writes with the same arguments in one goal, although the user asks for one.
 pub(crate) fn repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
     let world = seen.context.base.world();
     let writes: Vec<(usize, &LogEntry)> = calls
@@ -195,7 +197,7 @@ pub(crate) fn repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<R
     }
 }
 
-/// The fields that a refused goal asks for in vain.
+/// Returns the fields that a refused goal asks for in vain.
 pub(crate) fn asks(
     goal: usize,
     end: &End,
@@ -254,7 +256,7 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
     }
 }
 
-/// What a place is, in words: the label of its field, or the name of the member.
+/// Returns the noun of a path: the label of its field, or the name of the member.
 fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
     let member = path.rsplit('.').next().unwrap_or(path);
     let member = english::split_identifier(member.split('[').next().unwrap_or(member)).join(" ");
@@ -267,8 +269,8 @@ fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
     }
 }
 
-/// The classes of a refusal, and the call that gives it: of the calls of the goal, the last that was refused, or the last
-/// that came back empty. What refused a call says its classes.
+/// Returns the classes of a refusal, and the call that gives it: the last refused call of the goal, else the
+/// last empty one.
 pub(crate) fn refusal(
     goal: usize,
     end: &End,
@@ -302,7 +304,7 @@ pub(crate) fn refusal(
     if let (Some((call, _)), true) = (empty, end.reason.is_empty() || end.reason == not_found) {
         return (not_found.to_vec(), Some(call));
     }
-    // Learned by a read: the facts it states are what it rests on.
+    // A refusal after a read rests on the facts that it states.
     if !end.facts.is_empty() && !end.reason.is_empty() {
         return (end.reason.clone(), None);
     }
@@ -314,8 +316,8 @@ pub(crate) fn refusal(
     (end.reason.clone(), None)
 }
 
-/// The classes of the refusal that a reply is: those of the rule that refused, otherwise those of its status. None where the
-/// reply refuses nothing, or the call is of no API.
+/// Returns the classes of a reply's refusal: those of the refusing rule, else those of its status.
+/// Returns none where the reply refuses nothing, or the call is of no API.
 fn classes_of(entry: &LogEntry, world: &World) -> Option<Vec<RefusalClass>> {
     let (api, status) = (world.api(entry.api?), entry.reply.status);
     let detail = entry.reply.body.at("detail").and_then(Body::value).and_then(Value::as_str);
@@ -325,7 +327,7 @@ fn classes_of(entry: &LogEntry, world: &World) -> Option<Vec<RefusalClass>> {
     (!classes.is_empty() && !entry.reply.is_success()).then_some(classes)
 }
 
-/// Checks that a goal that ends done has done it, as its replies show.
+/// Checks by its replies that a goal with outcome `done` is done.
 pub(crate) fn done(
     goal: usize,
     end: &End,
@@ -370,7 +372,7 @@ pub(crate) fn done(
         }
         // A later call may have changed the record again.
         let is_last = !writes().any(|(later, other)| later > call && other.touches(entry));
-        // Another call of the goal may show the state that the words give.
+        // Another call of the goal may show the claimed state.
         let shown = |state: &str| {
             let mut replies = writes().map(|(_, other)| &other.reply.body);
             replies.any(|body| body.values().any(|(value, _)| value.as_str() == Some(state)))
@@ -391,8 +393,8 @@ pub(crate) fn done(
     }
 }
 
-/// A member of a change's reply that denies it: one of the name of a sent argument with another value, or a plain no to
-/// what the API does.
+/// Returns a member of a write's reply that contradicts it: an argument's member with another value, or a
+/// false flag for the action.
 fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<Json>)> {
     let world = seen.context.base.world();
     let api = world.api(entry.api?);
@@ -405,7 +407,7 @@ fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<
         let Ok(sent) = parameter.schema.parse_json(json, zone) else { continue };
         let same_name = top.iter().find(|(member, ..)| folded(member) == folded(name));
         let Some((member, shown, origin)) = same_name else { continue };
-        // The key of a new line is not that of the job that it was sent with.
+        // The key of a new record differs from a sent key of another resource.
         let is_other_key = match (&parameter.schema.kind, origin) {
             (Type::Reference { resource, .. }, Origin::Field { resource: of, field, .. }) => {
                 resource != of && world.resource(*of).key == *field
@@ -425,14 +427,15 @@ fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<
     denies.map(|(member, value, _)| ((*member).to_owned(), value.to_json(zone), None))
 }
 
-/// Whether a participle is that of the verb in a name: `deleted` of `DeletePlaylist`, `cancelled` of `CancelOrder`.
+/// Returns true if a participle belongs to the verb of a name: `deleted` of `DeletePlaylist`, `cancelled` of
+/// `CancelOrder`.
 fn verbs_match(participle: &str, name: &str) -> bool {
     let participle = folded(participle);
     let mut words = english::split_identifier(name).into_iter();
     words.any(|verb| verb.len() > 2 && participle.starts_with(verb.trim_end_matches('e')))
 }
 
-/// The leaves at the top of a reply, and one level below an envelope.
+/// Returns the leaves at the top of a reply, or one level below an envelope.
 fn shallow(body: &Body) -> Vec<(&str, &Value, &Origin)> {
     let Body::Object(members) = body else { return Vec::new() };
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Questions for a yes to calls, as a rule of a policy asks for them: what they state, and what the user would say yes to.
+//! Checks the questions for consent that a policy requires: their content, and the user's answer.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +16,8 @@ use crate::candidate::CandidateGoal;
 use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 
-/// Checks a question for a yes to calls: it states what the rules want stated, and the user's answer is a yes. What is wrong is a fault.
+/// Checks a question for consent: it states the values that the rules require, and the user agrees. Reports
+/// faults.
 pub(super) fn check(
     goal: usize,
     proposed: &CandidateGoal,
@@ -43,7 +44,7 @@ pub(super) fn check(
     }
 }
 
-/// Adds to a script the calls that the user wants and says yes to: whatever a goal changes or tries to change, and what a policy forbids.
+/// Adds the user's wanted calls to a script: the writes of a goal, tried or successful, and declined calls.
 pub(super) fn add_wants(script: &mut Script, goals: &[GroundedGoal], gold: &[GoldCall], seen: &Seen<'_>) {
     let world = seen.context.base.world();
     for (told, goal) in script.goals.iter_mut().zip(goals) {
@@ -60,7 +61,7 @@ pub(super) fn add_wants(script: &mut Script, goals: &[GroundedGoal], gold: &[Gol
     }
 }
 
-/// A call as the user wants it: without a token, and whatever the key is that the session made up.
+/// Returns a call as the user wants it: without a token, and with any value for a generated key.
 fn want(
     call: &Call,
     sources: &BTreeMap<String, ArgumentSource>,

@@ -1,4 +1,4 @@
-//! Calls that a policy forbids: the API would accept them, and the shadow of the world refuses them.
+//! Checks calls that a policy forbids: the API would accept them, and the shadow of the world refuses them.
 
 use diorama_engine::session::Session;
 use diorama_seeds::english;
@@ -13,7 +13,8 @@ use crate::candidate::{CandidateCall, End};
 use crate::grounded::{Basis, Declined};
 use crate::reason::{Code, Reason};
 
-/// The domains whose policy a system message tells: it has a wording of each of their rules, or names the API that searches their articles.
+/// Returns the domains whose policy a system message tells, by a wording of each rule or by the API that
+/// searches the articles.
 pub(super) fn told_policies(world: &World, system: &str) -> Vec<String> {
     let is_told = |sentences: &[Str]| sentences.iter().any(|sentence| system.contains(&**sentence));
     let is_named = |id: DomainId| {
@@ -26,7 +27,7 @@ pub(super) fn told_policies(world: &World, system: &str) -> Vec<String> {
     told.map(|(_, domain)| domain.name.to_string()).collect()
 }
 
-/// Tries the call that a goal claims to decline. Whatever is wrong with it is a fault.
+/// Tries the call that a goal claims to decline. Reports faults.
 pub(super) fn check(
     goal: usize,
     end: &End,
@@ -73,7 +74,7 @@ impl Basis {
     fn of(rule: &Node) -> Self {
         let mut basis = Self::Nothing;
         rule.visit(&mut |node| {
-            // A name of `let` may stand for a record.
+            // A variable of `let` may stand for a record.
             match node {
                 Node::Fold(_) | Node::Get(..) | Node::Exists(..) | Node::Variable(_) => basis = Self::Records,
                 Node::Argument(_) | Node::Now | Node::Today if basis == Self::Nothing => basis = Self::Call,

@@ -1,4 +1,4 @@
-//! Arguments that follow from what was visible: by an order, the next page, the clock, parts, sums, dictation.
+//! Derives arguments from visible values: by an order, the next page, the clock, parts, sums, dictation.
 
 use diorama_answers::prose::Prose;
 use diorama_engine::Origin;
@@ -11,7 +11,7 @@ use super::argument::{Argument, replies_have};
 use super::order;
 
 impl Argument<'_> {
-    /// `the cheapest` for a sort parameter.
+    /// Derives a sort parameter from a superlative such as `the cheapest`.
     pub(super) fn in_order(&self, value: &Value) -> Option<ArgumentSource> {
         let wanted = order::Sought::of(self.api, self.parameter, value, self.seen.context.base.world())?;
         self.seen.turns.iter().enumerate().rev().find_map(|(turn, prose)| {
@@ -25,7 +25,7 @@ impl Argument<'_> {
         })
     }
 
-    /// The next page, after the same call for the page before; the size of a page.
+    /// Derives the next page, after the same call for the previous one, or the size of a page.
     pub(super) fn in_paging(&self, value: &Value) -> Option<ArgumentSource> {
         let page = self.api.query()?.page.as_ref()?;
         let is = |id: diorama_seeds::model::ParameterId| {
@@ -67,7 +67,7 @@ impl Argument<'_> {
         step.then_some(ArgumentSource::Clock { by: Derivation::NextPage })
     }
 
-    /// Today, now, or a day that is counted from the clock the agent was shown.
+    /// Derives today, now, or a day counted from the visible clock.
     pub(super) fn in_clock(&self, value: &Value) -> Option<ArgumentSource> {
         let zone = &self.seen.clock.zone;
         let now = self.seen.now;
@@ -80,7 +80,7 @@ impl Argument<'_> {
         fits.then_some(ArgumentSource::Clock { by: Derivation::Verbatim })
     }
 
-    /// A day and a time of day from two places; members of an object, items of a list.
+    /// Derives a timestamp from a day and a time in two positions, members of an object, and items of a list.
     pub(super) fn in_parts(&self, value: &Value) -> Option<ArgumentSource> {
         let part = |schema: &Schema, value: &Value| {
             let parameter = Parameter { schema: schema.clone(), ..self.parameter.clone() };
@@ -125,7 +125,7 @@ impl Argument<'_> {
         }
     }
 
-    /// A day or a time of day, from the words of a user or from a moment in a reply.
+    /// Derives a day or a time of day from a user's words or from a timestamp in a reply.
     fn part_of_moment(&self, wanted: &Value) -> Option<ArgumentSource> {
         if let Some(source) = self.in_user(wanted) {
             return Some(source);
@@ -143,8 +143,8 @@ impl Argument<'_> {
         })
     }
 
-    /// A sum, a difference or a product of a number that the user says and one of the same field in a reply; a sum of
-    /// what several replies show.
+    /// Derives a sum, difference or product of a user's number and a number of the same field in a reply.
+    /// It also derives a sum of numbers in several replies.
     pub(super) fn in_several(&self, value: &Value) -> Option<ArgumentSource> {
         let wanted = value.as_f64()?;
         let near = |found: f64| (found - wanted).abs() < 1e-9;
@@ -183,7 +183,7 @@ impl Argument<'_> {
         })
     }
 
-    /// The numbers that replies show of this argument's field, or of the same kind of amount.
+    /// Returns the numbers in replies of this argument's field, or of the same kind of amount.
     fn numbers_of_field(&self) -> Vec<(f64, ArgumentSource)> {
         let world = self.seen.context.base.world();
         let mut found = Vec::new();
@@ -204,7 +204,7 @@ impl Argument<'_> {
         found
     }
 
-    /// A free text: four in five of its words with meaning were said by the user or stand in replies.
+    /// Accepts a free text if four in five of its content words come from the user or from replies.
     pub(super) fn in_dictation(&self, value: &Value) -> Option<ArgumentSource> {
         let Value::String(text) = value else { return None };
         if !self.parameter.free_text && !self.searches_text() {
@@ -220,7 +220,7 @@ impl Argument<'_> {
         })
     }
 
-    /// Whether the parameter takes words to look for.
+    /// Returns true if the parameter takes search words.
     fn searches_text(&self) -> bool {
         let filters = self.api.query().map(|query| &query.filters);
         filters.into_iter().flatten().any(|filter| {

@@ -1,4 +1,4 @@
-//! Orders that people ask for: `the cheapest`, `the two latest`, and the sort parameter that gives them.
+//! Matches superlatives such as `the cheapest` or `the two latest` with sort parameters.
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_engine::{Body, Origin};
@@ -9,18 +9,18 @@ use diorama_seeds::value::Value;
 
 use super::text::folded;
 
-/// An order that a sort parameter asks for.
+/// The order that a sort parameter requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sought {
-    /// What it orders by.
+    /// The field that it sorts by.
     pub(crate) field: FieldId,
-    /// Greatest first.
+    /// True if the greatest comes first.
     pub(crate) descending: bool,
-    /// Whether the field is a day, a time or a moment.
+    /// True if the field is a day, a time or a timestamp.
     of_time: bool,
 }
 
-/// Which end of an order a word asks for.
+/// The end of an order that a word asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum End {
     Low,
@@ -29,7 +29,7 @@ enum End {
 }
 
 impl Sought {
-    /// What a call asks for with its sort parameter; none where it orders nothing.
+    /// Returns the order that a call's sort parameter requests; none where it sorts nothing.
     pub(crate) fn of_call(gold: &GoldCall, world: &World) -> Option<Self> {
         let api = world.api(world.api_named(&gold.api)?);
         let (parameter, _) = api.query()?.sort_parameter.as_ref()?;
@@ -38,7 +38,7 @@ impl Sought {
         Self::of(api, parameter, &value, world)
     }
 
-    /// What the value of a sort parameter asks for; none where the parameter orders nothing.
+    /// Returns the order of a sort parameter's value; none where the parameter sorts nothing.
     pub(crate) fn of(api: &Api, parameter: &Parameter, value: &Value, world: &World) -> Option<Self> {
         let query = api.query()?;
         let (sorts, fields) = query.sort_parameter.as_ref()?;
@@ -58,7 +58,7 @@ impl Sought {
         Some(Self { field, descending, of_time })
     }
 
-    /// The word of a text that asks for this order.
+    /// Returns the word of a text that asks for this order.
     pub(crate) fn asked_in(self, prose: &Prose) -> Option<Span> {
         prose.words().find_map(|(word, span)| {
             let end = end_of(&word.to_lowercase(), self.of_time)?;
@@ -71,15 +71,16 @@ impl Sought {
         })
     }
 
-    /// Whether a text asks for the other end of an order, and not for this one.
+    /// Returns true if a text asks for the other end of an order, and not for this one.
     pub(crate) fn is_other_in(self, prose: &Prose) -> bool {
         self.asked_in(prose).is_none()
             && Self { descending: !self.descending, ..self }.asked_in(prose).is_some()
     }
 }
 
-/// The members in which an item is the only least or greatest one of its list, where the user asked for that: each with whether
-/// it is the greatest.
+/// Returns the members in which an item is the only least or greatest one of its list, where the user asked
+/// for that.
+/// The flag is true for the greatest.
 pub(crate) fn extremes<'a>(
     items: &'a [Body],
     index: usize,
@@ -100,7 +101,7 @@ pub(crate) fn extremes<'a>(
     })
 }
 
-/// Whether a text asks for the least, or the greatest, of something: a value of time or of any other kind.
+/// Returns true if a text asks for the least or the greatest, of a time or of another value.
 fn asks_for_extreme(prose: &Prose, greatest: bool, of_time: bool) -> bool {
     let wanted = if greatest { End::High } else { End::Low };
     prose
@@ -109,8 +110,8 @@ fn asks_for_extreme(prose: &Prose, greatest: bool, of_time: bool) -> bool {
         .any(|end| end == wanted || end == End::Either)
 }
 
-/// The end that a superlative, or a word that orders, asks for. Of time, `latest` is the greatest and `oldest` the
-/// least; of everything else size decides.
+/// Returns the end that a superlative or an ordering word asks for.
+/// `latest` is the greatest time and `oldest` the least; other values go by size.
 fn end_of(word: &str, of_time: bool) -> Option<End> {
     const LOW: [&str; 12] = [
         "low", "cheap", "short", "small", "few", "light", "near", "close", "least", "bottom", "fewer",
@@ -124,7 +125,7 @@ fn end_of(word: &str, of_time: bool) -> Option<End> {
         return Some(End::Either);
     }
     let stem = word.strip_suffix("est").unwrap_or(word);
-    // `earliest`, `biggest`, `latest`, `largest`.
+    // The base may gain a letter: `earliest`, `biggest`, `latest`, `largest`.
     let is = |base: &&str| {
         let doubled = stem.len() == base.len() + 1
             && stem.starts_with(*base)

@@ -1,4 +1,5 @@
-//! A candidate's conversation as a script, and whether the user of that script would have said the same.
+//! Turns a candidate's conversation into a script, and checks that the user simulator gives the candidate's
+//! answers.
 
 use diorama_engine::{Body, Origin};
 use diorama_seeds::model::Parameter;
@@ -14,7 +15,7 @@ use crate::candidate::{Candidate, CandidateGoal, Opening};
 use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
 
-/// The script of a candidate, without the calls that its user wants.
+/// Returns the script of a candidate, without the calls that its user wants.
 pub(crate) fn of(
     candidate: &Candidate,
     gold: &[GoldCall],
@@ -35,7 +36,7 @@ pub(crate) fn of(
         });
         let mut lines = Vec::new();
         for (at, said) in goal.turns.iter().enumerate() {
-            // A yes that a policy asks for is no line: the tool that asks for it is answered by what the user wants.
+            // A consent that a policy requires is no line: the user's wanted calls answer that question.
             let confirms = at
                 .checked_sub(1)
                 .and_then(|before| goal.turns.get(before))
@@ -57,7 +58,7 @@ pub(crate) fn of(
     script
 }
 
-/// The details that a goal holds back, each with the words of the parameters that it becomes.
+/// Returns the withheld details of a goal, each with the names of the parameters that it fills.
 fn withheld(
     goal: &CandidateGoal,
     first_turn: usize,
@@ -86,7 +87,7 @@ fn withheld(
                 }
             }
         }
-        // How it was asked for here is an example of how it is asked for.
+        // The assistant's question here is an example of a question for the detail.
         for pair in goal.turns.windows(2) {
             let [asked, answered] = pair else { continue };
             if answered.user.as_deref() == Some(say)
@@ -102,7 +103,7 @@ fn withheld(
     found
 }
 
-/// Whether an argument comes from the words of a detail.
+/// Returns true if an argument comes from the words of a detail.
 fn is_said_by(source: &ArgumentSource, say: &str, first_turn: usize, seen: &Seen<'_>) -> bool {
     match source {
         ArgumentSource::User { turn, start, end, .. } => {
@@ -117,8 +118,8 @@ fn is_said_by(source: &ArgumentSource, say: &str, first_turn: usize, seen: &Seen
     }
 }
 
-/// What a parameter is known by: its label, its description, the record it refers to, and the word that asks for its
-/// kind.
+/// Returns the names of a parameter: its label, its description, its record's noun, and the question word for
+/// its kind.
 pub fn names_of(
     parameter: &Parameter,
     world: &diorama_seeds::model::World,
@@ -145,7 +146,7 @@ pub fn names_of(
     .flatten()
 }
 
-/// When a goal opens, as the script has it; what does not hold in this conversation, otherwise.
+/// Returns the condition of a goal for the script, or the part of it that does not hold in this conversation.
 fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, String> {
     let ended = match opening.outcome {
         Some(outcome) => {
@@ -193,7 +194,7 @@ fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, 
     Ok(When { ended, shown: Some(fact) })
 }
 
-/// Has the script's user hear the assistant's words, and compares what they answer with the candidate's. Another answer is a fault.
+/// Plays the assistant's messages to the script's user, and reports answers that differ from the candidate's.
 pub(crate) fn replay(
     candidate: &Candidate,
     script: &Script,

@@ -1,4 +1,4 @@
-//! The part of a conversation that is visible at a point: the user's turns and the replies so far.
+//! Collects the visible part of a conversation: the user's turns and the replies so far.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::measures::Measures;
 use crate::reason::{Code, Reason};
 use crate::statements::{Kind, Unsupported, Visible, unsupported};
 
-/// What is visible at a point of a conversation.
+/// The visible part of a conversation at one point.
 pub(crate) struct Seen<'a> {
     pub(crate) context: WorldContext<'a>,
     pub(crate) clock: Clock,
@@ -22,7 +22,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) system: Prose,
     /// The user's turns so far.
     pub(crate) turns: Vec<Prose>,
-    /// For each of them, how many calls had been answered before it.
+    /// For each turn, the number of calls that had been answered before it.
     pub(crate) calls_before: Vec<usize>,
     /// The calls so far.
     pub(crate) entries: Vec<Arc<LogEntry>>,
@@ -30,7 +30,7 @@ pub(crate) struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// What nothing visible gives of what an assistant says.
+    /// Reports statements of an assistant that no visible message or reply supports.
     pub(super) fn check_stated(&self, goal: usize, prose: &Prose, faults: &mut Vec<Reason>) {
         let world = (&**self.context.base, self.context.vocabulary);
         let mut visible = Visible::new(&self.clock, self.now, &self.turns, &self.entries, world);
@@ -47,7 +47,7 @@ impl Seen<'_> {
         }));
     }
 
-    /// The user says something.
+    /// Adds a turn of the user.
     pub(super) fn hear(&mut self, text: &str) {
         let prose = Prose::read(text, &self.clock);
         self.measures.add_prose(&prose);
@@ -55,14 +55,14 @@ impl Seen<'_> {
         self.calls_before.push(self.entries.len());
     }
 
-    /// A call was answered.
+    /// Adds an answered call.
     pub(super) fn add(&mut self, entry: Arc<LogEntry>) {
         self.measures.add_reply(self.context.base, self.context.vocabulary, &entry);
         self.entries.push(entry);
     }
 }
 
-/// The user's turns up to a call.
+/// Returns the user's turns up to a call.
 pub(crate) fn turns_before<'a>(turns: &'a [Prose], gold: &GoldCall) -> &'a [Prose] {
     turns.get(..=gold.turn as usize).unwrap_or(turns)
 }

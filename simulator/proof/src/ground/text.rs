@@ -1,4 +1,4 @@
-//! Values in words: whether a text gives a value of a parameter, where, and how it follows.
+//! Finds values in words: the span of a text that gives a parameter's value, and the derivation.
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::Unit;
@@ -10,17 +10,17 @@ use diorama_seeds::value::{Date, Instant, Time, Value};
 
 use super::seen::Seen;
 
-/// Where a text gives a value.
+/// The span of a text that gives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) span: Span,
     pub(crate) by: Derivation,
 }
 
-/// A misspelt name has so many wrong letters at most.
+/// The greatest number of wrong letters of a misspelt name.
 const MOST_WRONG: usize = 2;
 
-/// The system message of a candidate that has none: date, time, zone, and how tools are found.
+/// Returns the default system message of a candidate: date, time, zone, and the way to find tools.
 #[must_use]
 pub(crate) fn system_message(world: &World, clock: Instant, searches: bool) -> String {
     let (date, time) = (world.zone.date_of(clock), world.zone.time_of(clock));
@@ -32,13 +32,13 @@ pub(crate) fn system_message(world: &World, clock: Instant, searches: bool) -> S
     )
 }
 
-/// Where a text gives a value of a parameter.
+/// Finds a parameter's value in a text.
 pub(crate) fn find(prose: &Prose, value: &Value, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
     let verbatim = |span| Found { span, by: Derivation::Verbatim };
     match value {
         Value::Absent | Value::Null | Value::Object(_) | Value::List(_) => None,
         Value::Integer(key) if matches!(parameter.schema.kind, Type::Reference { .. }) => {
-            // A key of one or two digits is said with what it is the key of: `room 12`.
+            // A key of one or two digits needs its noun: `room 12`.
             let named = |mention: &&Mention| matches!(&mention.what, What::Number(number) if number.role == NumberRole::Identifier && number.value == *key as f64);
             let span = prose.mentions().iter().find(named).map(|mention| mention.span());
             let long = (key.abs() >= 100).then(|| number(prose, *key as f64, &parameter.schema)).flatten();
@@ -61,7 +61,7 @@ pub(crate) fn find(prose: &Prose, value: &Value, parameter: &Parameter, seen: &S
     }
 }
 
-/// A whole text as it stands: the same words, or the same digits.
+/// Finds a whole string as it stands: the same words, or the same digits.
 fn name(prose: &Prose, text: &str) -> Option<Span> {
     prose.find(text).into_iter().next().or_else(|| {
         let digits: String = text.chars().filter(char::is_ascii_digit).collect();
@@ -71,7 +71,7 @@ fn name(prose: &Prose, text: &str) -> Option<Span> {
     })
 }
 
-/// A text of several words of which each stands in the user's words: keywords of a text search, `Silva, Ana`.
+/// Finds a string whose words all occur close together: search words, `Silva, Ana`.
 fn pieces(prose: &Prose, text: &str) -> Option<Span> {
     let stems = Prose::stems_of(text);
     if stems.is_empty() || stems.len() > 6 {
@@ -82,7 +82,7 @@ fn pieces(prose: &Prose, text: &str) -> Option<Span> {
     (end - start <= text.len() + 40).then_some(Span { start, end })
 }
 
-/// A misspelt name, where exactly one record has a name that near.
+/// Finds a misspelt name, if exactly one record has a name that near.
 fn misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
     let (resource, field) = parameter.field?;
     let wanted = text.to_lowercase();
@@ -105,7 +105,7 @@ fn misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -
     })
 }
 
-/// A number as digits or in words, in the parameter's unit or one that converts.
+/// Finds a number in digits or words, in the parameter's unit or one that converts.
 fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
     let unit = schema.unit.as_deref().and_then(Unit::named);
     let near = |value: f64| (value - wanted).abs() < 1e-9;
@@ -135,7 +135,7 @@ fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
     if let Some(mention) = found {
         return Some(of_mention(prose, mention, Derivation::Verbatim, Derivation::NumberWord));
     }
-    // An identifier with many digits, however it is grouped.
+    // An identifier with many digits may be grouped in any way.
     let whole = wanted.fract() == 0.0 && wanted.abs() < 9e15;
     let span = whole.then(|| prose.find_digits(&(wanted as i64).to_string())).flatten()?;
     Some(Found { span, by: Derivation::Verbatim })
@@ -160,7 +160,7 @@ pub(crate) fn is_time(what: &What, time: Time) -> bool {
     matches!(what, What::Time(said) if said.time == time || said.other == Some(time))
 }
 
-/// A day and a time of day in one text; both, or a day alone for midnight.
+/// Finds a day and a time of day in one text; a day alone means midnight.
 fn moment(prose: &Prose, instant: Instant, clock: &Clock) -> Option<Found> {
     let (date, time) = (clock.zone.date_of(instant), clock.zone.time_of(instant));
     let day = mention(prose, |what| is_date(what, date, clock))?;
@@ -179,7 +179,7 @@ fn moment(prose: &Prose, instant: Instant, clock: &Clock) -> Option<Found> {
     Some(Found { span, by: Derivation::DatePhrase })
 }
 
-/// Yes or no: the words of the parameter, denied or not; or a plain yes or no.
+/// Finds a boolean: the words of the parameter, negated or not, or a plain yes or no.
 fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
     let by = Derivation::BooleanPhrase;
     let of_parameter: Vec<u64> =
@@ -192,14 +192,14 @@ fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
     let denied = prose.words().any(|(word, _)| denies(&word.to_lowercase()));
     let plain = prose.words().find(|(word, _)| match word.to_lowercase().as_str() {
         "yes" | "on" | "true" => value,
-        // `Please.` is a yes, but `please turn it off` is none.
+        // `Please.` is a yes, and `please turn it off` is none.
         "please" => value && !denied,
         word => !value && denies(word),
     });
     plain.map(|(_, span)| Found { span, by })
 }
 
-/// The one word by which a choice differs from the others, where it is a small one: `on` of `turn_on` and `turn_off`.
+/// Finds the one small word that distinguishes a choice: `on` of `turn_on` and `turn_off`.
 fn told_apart(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Span> {
     let Type::Enum(values) = &parameter.schema.kind else { return None };
     let words =
@@ -221,7 +221,7 @@ fn told_apart(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Span>
         .map(|(_, span)| span)
 }
 
-/// One of the values of an enum: as it is written, in words, or by a synonym.
+/// Finds a value of an enum: as it is written, in words, or by a synonym.
 fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
     let spaced = value.replace(['_', '-'], " ");
     if let Some(span) = prose.find(value).into_iter().chain(prose.find(&spaced)).next() {
@@ -236,7 +236,7 @@ fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
     if let Some(span) = synonyms.flat_map(|word| prose.find(word)).next() {
         return Some(Found { span, by });
     }
-    // Another form of the same words: `plumber` for plumbing, `third-year` for `year 3`.
+    // Another form of the same words counts: `plumber` for plumbing, `third-year` for `year 3`.
     let stems = Prose::stems_of(&spaced);
     let other_form = |(word, _): &(&str, Span)| {
         let (word, wanted) = (folded(word), folded(value));
@@ -251,8 +251,9 @@ fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
     span.or_else(|| prose.words().find(other_form).map(|(_, span)| span)).map(|span| Found { span, by })
 }
 
-/// The values of a parameter that words can mean in a request: a bare weekday is the coming one, and today's own name
-/// is today or in a week; an hour without its half of the day is both.
+/// Returns the values that words can mean: a bare weekday is the coming one, and today's own name is today or
+/// in a week.
+/// An hour without its half of the day means both.
 pub(crate) fn readings(
     prose: &Prose,
     span: Span,
@@ -262,7 +263,7 @@ pub(crate) fn readings(
 ) -> Vec<Value> {
     let inside =
         || prose.mentions().iter().filter(|mention| mention.start >= span.start && mention.end <= span.end);
-    // Of several days or hours in the words, the others are spoken of and not asked for.
+    // Other days or hours in the words are mentioned and not requested.
     let day = |found: &Vec<Date>| match value {
         Value::Date(day) => found.contains(day),
         Value::DateTime(instant) => found.contains(&clock.zone.date_of(*instant)),
@@ -289,7 +290,7 @@ pub(crate) fn readings(
     found
 }
 
-/// The days that a mention can mean.
+/// Returns the days that a mention can mean.
 pub(crate) fn days_of(what: &What) -> Vec<Date> {
     match what {
         What::Date(day) if day.form == DayForm::DayOfMonth => day.readings[0].into_iter().collect(),
@@ -298,7 +299,7 @@ pub(crate) fn days_of(what: &What) -> Vec<Date> {
     }
 }
 
-/// The times of day that a mention can mean.
+/// Returns the times of day that a mention can mean.
 pub(crate) fn hours_of(what: &What) -> Vec<Time> {
     match what {
         What::Time(said) => std::iter::once(said.time).chain(said.other).collect(),
@@ -306,14 +307,15 @@ pub(crate) fn hours_of(what: &What) -> Vec<Time> {
     }
 }
 
-/// Counts the parts of a value in a list that were said: one for a typed value, for a day and a time each, and for each word of a text.
+/// Counts the stated parts of a listed value: one for a typed value, and one each for a day and a time.
+/// A string counts one for each of its words, and one more for all of them together.
 pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usize {
     if let Value::String(text) = value {
         let stems = Prose::stems_of(&text.replace('_', " "));
         let has = |stem: &&u64| said.iter().any(|prose| prose.find_stem(**stem).is_some());
         let whole =
             said.iter().any(|prose| !prose.find(text).is_empty() || prose.find_digits(text).is_some());
-        // A name in full counts for more than the same words apart.
+        // A full name counts for more than the same words apart.
         return stems.iter().filter(has).count() + usize::from(whole);
     }
     let mentioned = |fits: &dyn Fn(&What) -> bool| {
@@ -339,7 +341,7 @@ pub(crate) fn count_stated(value: &Value, said: &[Prose], clock: &Clock) -> usiz
     }
 }
 
-/// A name without case and underscores.
+/// Returns a name in lower case, without underscores and other marks.
 pub(crate) fn folded(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -1,4 +1,4 @@
-//! Facts: whether a message states a value that was asked for.
+//! Decides if a message states a requested value.
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::{Mention, NumberRole, Stance, What};
@@ -29,7 +29,7 @@ pub(crate) fn states(message: &Prose, fact: &Fact, about: &str, visible: &Visibl
                 states_truth(message, own, other, *truth)
             }
         }
-        // The day may be the user's word.
+        // The user may have said the day.
         (Content::Instant(date, time), _) => {
             let day = Target { content: Content::Date(*date), ..target.clone() };
             let hour = Target { content: Content::Time(*time), ..target.clone() };
@@ -58,7 +58,7 @@ fn states_text(message: &Prose, text: &str, aliases: &[String], visible: &Visibl
         || (text == "none" && message.mentions().iter().any(says_none))
 }
 
-/// Where a text stands, with `_` read as a blank; a phone number also by its digits.
+/// Returns the spans of a string, with `_` read as a blank; of a phone number also by its digits.
 fn places(message: &Prose, text: &str) -> Vec<Span> {
     let mut places = message.find(&text.replace('_', " "));
     let digits: String = text.chars().filter(char::is_ascii_digit).collect();
@@ -68,7 +68,7 @@ fn places(message: &Prose, text: &str) -> Vec<Span> {
     places
 }
 
-/// The last name of a person alone, where no other visible text has it.
+/// Returns the spans of a person's last name, where no other visible string has it.
 fn last_name(message: &Prose, text: &str, visible: &Visible<'_>) -> Vec<Span> {
     let words: Vec<&str> = text.split(' ').collect();
     let proper = (2..=3).contains(&words.len())
@@ -78,7 +78,7 @@ fn last_name(message: &Prose, text: &str, visible: &Visible<'_>) -> Vec<Span> {
     if shared { Vec::new() } else { message.find(last) }
 }
 
-/// A sentence with all words that have a meaning of a text in small letters, such as a note.
+/// Returns a sentence with all content words of a text in small letters, such as a note.
 fn paraphrase(message: &Prose, text: &str) -> Option<Span> {
     let wanted = Prose::stems_of(text);
     let is_note =
@@ -90,7 +90,8 @@ fn paraphrase(message: &Prose, text: &str) -> Option<Span> {
     message.sentences().filter(|_| is_note).find(has_all)
 }
 
-/// Returns true if a message says yes or no: by the fact's words asserted, the opposite words denied, or a bare yes or no.
+/// Returns true if a message states a boolean: by the fact's words, by the opposite words negated, or by a
+/// bare yes or no.
 fn states_truth(message: &Prose, own: &[String], other: &[String], truth: bool) -> bool {
     let said = |words: &[String], asserted: bool| -> Vec<Span> {
         let places = words.iter().flat_map(|words| message.find(words));

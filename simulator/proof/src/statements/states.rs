@@ -1,4 +1,4 @@
-//! States: whether a message says that a record is in another state than the one that a reply shows.
+//! Decides if a message states another state of a record than a reply shows.
 
 use diorama_answers::Stance;
 use diorama_answers::prose::{Prose, Span};
@@ -9,20 +9,18 @@ use diorama_seeds::model::{Field, World};
 use diorama_seeds::schema::Type;
 use serde_json::Value as Json;
 
-/// A state that a message claims and a reply shows to be another.
+/// A stated state that differs from the shown one.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contradiction {
-    /// Where the message claims it.
+    /// The span of the statement.
     pub(crate) span: Span,
-    /// The state claimed.
     pub(crate) claimed: String,
     /// The member of the reply.
     pub(crate) member: String,
-    /// Its value.
     pub(crate) shown: Json,
 }
 
-/// Returns the state that a message claims of the changed record of a reply, where the reply shows another.
+/// Returns a stated state of the changed record that differs from the one in the reply.
 #[must_use]
 pub(crate) fn contradicts(message: &Prose, entry: &LogEntry, world: &World) -> Option<Contradiction> {
     entry.reply.body.leaves().find_map(|(path, value, origin)| {
@@ -54,7 +52,8 @@ fn is_claimed(message: &Prose, span: Span) -> bool {
     message.stance(span) == Stance::Asserted && !is_remark(message, span)
 }
 
-/// The field of a changed record that a leaf shows: its origin, or the field of the same name where the world computed it.
+/// Returns the field of a changed record that a leaf shows: its origin, or the field of the same name where
+/// the world computed it.
 fn changed_field<'a>(path: &str, origin: &Origin, entry: &LogEntry, world: &'a World) -> Option<&'a Field> {
     let mut changes = entry.changes.iter().filter(|change| change.after.is_some());
     match origin {

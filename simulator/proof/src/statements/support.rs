@@ -1,5 +1,7 @@
-//! Unsupported values: every number, amount, day and time, every unit, currency and name of a record in a message must
-//! stand in something visible, or follow from it.
+//! Finds unsupported values in a message: numbers, amounts, days, times, units, currencies and names of
+//! records.
+//!
+//! Each must be visible or follow from a visible value.
 
 use std::sync::LazyLock;
 
@@ -17,13 +19,13 @@ use super::value::Content;
 use super::visible::{Leaf, Visible};
 use crate::measures::Measures;
 
-/// Stands before a value that is only near.
+/// Matches the words before an approximate value.
 static APPROXIMATE: LazyLock<Regex> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(?:about|around|approximately|roughly|nearly|almost|just under|just over|bit under|bit over|ca\.?)\s+\S?$",
     )
 });
-/// A code: capitals with digits, `RO-64257` and `B4`.
+/// Matches a code of capitals and digits: `RO-64257` and `B4`.
 static CODE: LazyLock<Regex> = LazyLock::new(|| pattern(r"\b[A-Z]{1,5}(?:-?\d+)(?:-[A-Z\d]+)*\b"));
 
 #[expect(clippy::expect_used, reason = "the patterns are constants, and tests compile them")]
@@ -31,29 +33,27 @@ fn pattern(source: &str) -> Regex {
     Regex::new(source).expect("a constant pattern")
 }
 
-/// Numbers that are added and subtracted.
+/// The greatest number of numbers that are added and subtracted.
 const MAX_NUMBERS: usize = 200;
-/// Up to this, a number in words points more often than it counts: `both of them`, `at once`.
+/// Up to this value a number in words rarely counts: `both of them`, `at once`.
 const MAX_POINTER: f64 = 3.0;
-/// Smaller identifiers name places in what was told: `option 2`.
+/// Identifiers up to this value number options of an earlier message: `option 2`.
 const MAX_OPTION: f64 = 20.0;
 /// Seconds of a day.
 const DAY: f64 = 86_400.0;
-/// Values after `about` differ from what is shown by at most this share.
+/// The greatest relative error of a value after `about`.
 const MAX_APPROXIMATION: f64 = 0.02;
-/// Converted values are rounded by at most this share.
+/// The greatest relative rounding error of a converted value.
 const MAX_CONVERSION_ERROR: f64 = 0.01;
 
-/// Something that a message states and nothing visible gives.
+/// A statement that no visible value supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unsupported {
-    /// Its kind.
     pub(crate) kind: Kind,
-    /// Where it stands.
     pub(crate) span: Span,
 }
 
-/// The kind of an unsupported thing.
+/// The kind of an unsupported statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A currency.
@@ -66,7 +66,7 @@ pub(crate) enum Kind {
     Name,
 }
 
-/// Returns everything in a message that nothing visible gives.
+/// Returns the statements of a message that no visible value supports.
 #[must_use]
 pub(crate) fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
     let mut numbers = Numbers { visible, known: None };
@@ -90,7 +90,7 @@ pub(crate) fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsuppo
     found
 }
 
-/// Finds the e-mail address that a name is a part of: `ana.ruiz@example.org` names nobody.
+/// Finds the e-mail address that a name is a part of: `ana.ruiz@example.org` names no person.
 fn find_address(text: &str, name: Span) -> Option<Span> {
     let is_border = |char: char| char.is_whitespace() || "<>()\"',;:".contains(char);
     let before = text.get(..name.start)?.char_indices().rev().find(|(_, char)| is_border(*char));
@@ -101,7 +101,8 @@ fn find_address(text: &str, name: Span) -> Option<Span> {
     address.contains('@').then_some(Span { start, end: start + address.len() })
 }
 
-/// Returns true if a visible text has these words: a reply, a refusal, the system message, a turn, an argument.
+/// Returns true if a visible text has these words: a reply, a refusal, the system message, a turn, an
+/// argument.
 fn is_visible_text(words: &str, visible: &Visible<'_>) -> bool {
     let words = words.trim().to_lowercase();
     let has = |text: &str| has_words(&text.to_lowercase(), &words);
@@ -112,13 +113,13 @@ fn is_visible_text(words: &str, visible: &Visible<'_>) -> bool {
         || refused.any(|entry| has(&entry.reply.to_json(zone)))
 }
 
-/// The visible numbers, gathered when one is asked for.
+/// The visible numbers, collected on first use.
 struct Numbers<'v, 'a> {
     visible: &'v Visible<'a>,
     known: Option<Known>,
 }
 
-/// Numbers that are visible as they are, and those that lists count and sum up.
+/// Visible numbers, and the counts and sums of lists.
 struct Known {
     shown: Vec<f64>,
     counted: Vec<f64>,
@@ -176,7 +177,7 @@ impl Numbers<'_, '_> {
         (!known).then_some(Kind::Value)
     }
 
-    /// The unit or currency of a mention, where nothing visible is measured so.
+    /// Returns the unit or currency of a mention if it is not visible.
     fn lacks_measure(&self, mention: &Mention) -> Option<Kind> {
         let measures = self.visible.measures?;
         match &mention.what {
@@ -197,7 +198,7 @@ impl Numbers<'_, '_> {
         }
         let values = [Some(number.value), number.other];
         let known = match number.unit {
-            // A unit that converts to that of a visible number.
+            // The unit may convert to that of a visible number.
             Some(unit) => {
                 let units: Vec<_> = self
                     .visible
@@ -263,8 +264,9 @@ impl Numbers<'_, '_> {
         self.known().counted.iter().any(|known| (known - value).abs() < 0.005_000_1)
     }
 
-    /// Returns true if a number is visible, counted or summed up; or the sum or difference of two visible numbers; or that or the
-    /// product of one with a number that the user said.
+    /// Returns true if a number is visible, a count or a sum, or the sum or difference of two visible
+    /// numbers.
+    /// A number of the user may also be added, subtracted or multiplied.
     fn follows(&mut self, values: [Option<f64>; 2], decimals: i8) -> bool {
         let step = if decimals < 0 { 0.5 * 10_f64.powi(-i32::from(decimals)) } else { 0.005 };
         let near = |known: f64| {
@@ -282,7 +284,8 @@ impl Numbers<'_, '_> {
             || said.iter().any(with_said)
     }
 
-    /// Returns true if the digits are part of a visible text: a title, an address, a code, a tool's description.
+    /// Returns true if the digits are part of a visible text: a title, an address, a code, a tool's
+    /// description.
     fn stands_in_a_text(&self, value: f64, words: &str) -> bool {
         let visible = self.visible;
         let spelt: String = words.chars().filter(char::is_ascii_digit).collect();
@@ -305,7 +308,7 @@ impl Numbers<'_, '_> {
                 || described().is_some())
     }
 
-    /// The times so many visible minutes after or before a visible time: the end of a show.
+    /// Returns the times a visible number of minutes after or before a visible time: the end of a show.
     fn later_times(&mut self) -> Vec<Time> {
         let visible = self.visible;
         let lengths = self
@@ -337,14 +340,14 @@ impl Numbers<'_, '_> {
     }
 }
 
-/// Returns true if a value is said to be only near.
+/// Returns true if a value is stated as approximate.
 fn is_approximate(message: &Prose, mention: &Mention) -> bool {
     let before = message.source().get(..mention.start).unwrap_or_default();
     APPROXIMATE.is_match(before)
 }
 
-/// Returns true if a visible value may be given in the unit of a mention. A value without a declared unit has that which its
-/// member or description names; where neither names one, it may have any that is visible as it is.
+/// Returns true if a visible value may be given in the unit of a mention.
+/// A value without a declared unit has the one in its member's name or description, else any visible unit.
 fn fits_unit(leaf: &Leaf<'_>, what: &What, visible: &Visible<'_>) -> bool {
     let What::Number(Number { unit: Some(unit), value, .. }) = what else { return true };
     if leaf.target.unit.is_some() {
@@ -363,7 +366,7 @@ fn fits_unit(leaf: &Leaf<'_>, what: &What, visible: &Visible<'_>) -> bool {
     own.any(|own| own == *unit || unit.convert(*value, own).zip(number).is_some_and(near))
 }
 
-/// How many items a list has, how many share a value, and the sum and mean of each member.
+/// Adds the number of items, the numbers of items that share a value, and the sum and mean of each member.
 fn count(part: &Body, counted: &mut Vec<f64>) {
     let Body::List(items) = part else { return };
     counted.push(items.len() as f64);
@@ -380,7 +383,7 @@ fn count(part: &Body, counted: &mut Vec<f64>) {
     }
 }
 
-/// The visible days: of values, and today.
+/// Returns the visible days: of values, and today.
 fn dates<'v>(visible: &'v Visible<'_>) -> impl Iterator<Item = Date> + 'v {
     let shown = visible.leaves.iter().filter_map(|leaf| match leaf.target.content {
         Content::Date(date) | Content::Instant(date, _) => Some(date),
@@ -390,7 +393,7 @@ fn dates<'v>(visible: &'v Visible<'_>) -> impl Iterator<Item = Date> + 'v {
     std::iter::once(visible.clock.today).chain(shown)
 }
 
-/// The days so many nights, days, weeks or months after a visible one, as a user, an argument or a reply says.
+/// Returns the days after a visible one by a length that a user, an argument or a reply gives.
 fn later_dates<'v>(visible: &'v Visible<'_>) -> impl Iterator<Item = Date> + 'v {
     const LENGTHS: [(&str, f64); 4] = [("night", 1.0), ("day", 1.0), ("week", 7.0), ("month", 30.0)];
     let length = |name: &str| LENGTHS.into_iter().find(|(unit, _)| name.contains(unit)).map(|(_, days)| days);
@@ -410,7 +413,7 @@ fn later_dates<'v>(visible: &'v Visible<'_>) -> impl Iterator<Item = Date> + 'v 
         .flat_map(move |day| ahead.clone().into_iter().map(move |ahead| Date(day.0.saturating_add(ahead))))
 }
 
-/// Returns true if so many days lie between two visible days.
+/// Returns true if this number of days lies between two visible days.
 fn is_between_dates(days: f64, visible: &Visible<'_>) -> bool {
     let mut known: Vec<i32> = dates(visible).map(|date| date.0).collect();
     known.sort_unstable();
@@ -419,7 +422,7 @@ fn is_between_dates(days: f64, visible: &Visible<'_>) -> bool {
         && known.iter().any(|one| known.iter().any(|other| days > 0.0 && f64::from(other - one) == days))
 }
 
-/// The visible times: of values, and now.
+/// Returns the visible times: of values, and now.
 fn times<'v>(visible: &'v Visible<'_>) -> impl Iterator<Item = Time> + 'v {
     let shown = visible.leaves.iter().filter_map(|leaf| match leaf.target.content {
         Content::Time(time) | Content::Instant(_, time) => Some(time),
@@ -434,7 +437,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_inside_an_address_names_nobody() {
+    fn a_name_inside_an_email_address_is_no_name() {
         let check = |text: &str, name: &str, address: Option<&str>| {
             let start = text.find(name).unwrap();
             let found = find_address(text, Span { start, end: start + name.len() });

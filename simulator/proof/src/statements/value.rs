@@ -1,4 +1,4 @@
-//! Values that a message may give, and when a mention gives one: the one place where values and words are compared.
+//! Compares values with words: the only module that does so.
 
 use diorama_answers::units::Unit;
 use diorama_answers::{Clock, What};
@@ -7,7 +7,7 @@ use diorama_seeds::task::Fact;
 use diorama_seeds::value::{Date, Time, Value, Zone};
 use serde_json::Value as Json;
 
-/// A rounded number differs from the exact one by at most this share.
+/// The greatest relative error of a rounded number.
 const MAX_ROUNDING: f64 = 0.05;
 
 /// A value of a fact, of a reply or of an argument.
@@ -16,11 +16,10 @@ pub(crate) struct Target<'a> {
     pub(crate) content: Content<'a>,
     pub(crate) unit: Option<Unit>,
     pub(crate) currency: Option<&'a str>,
-    /// Greatest accepted difference beside rounding.
+    /// The greatest accepted difference beside rounding.
     pub(super) tolerance: f64,
 }
 
-/// The value itself.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Content<'a> {
     Number(f64),
@@ -28,7 +27,7 @@ pub(crate) enum Content<'a> {
     Date(Date),
     Time(Time),
     Instant(Date, Time),
-    /// A text, and other spellings of it.
+    /// A string, and other spellings of it.
     Text(&'a str, &'a [String]),
     Truth(bool),
 }
@@ -38,7 +37,7 @@ impl<'a> Target<'a> {
         Self { content, unit: None, currency: None, tolerance: 0.0 }
     }
 
-    /// The value of a single fact; none for lists, and for what the world has not made.
+    /// Returns the value of a single fact; none for lists, and for values that the world has not generated.
     pub(crate) fn of_fact(fact: &'a Fact, zone: &Zone) -> Option<Self> {
         Some(match fact {
             Fact::Number { value, unit, tolerance, magnitude } => Self {
@@ -63,7 +62,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// A value of a reply.
+    /// Returns a value of a reply.
     pub(crate) fn of_value(value: &'a Value, schema: Option<&'a Schema>, zone: &Zone) -> Option<Self> {
         let content = match value {
             Value::Date(date) => Content::Date(*date),
@@ -85,7 +84,7 @@ impl<'a> Target<'a> {
         Self { unit, currency, ..Self::of(content) }
     }
 
-    /// A value that a call sends: texts that spell a day, a time or an instant are one.
+    /// Returns a value that a call sends. A string that spells a day, a time or an instant becomes one.
     pub(crate) fn of_argument(json: &'a Json, schema: Option<&'a Schema>, zone: &Zone) -> Option<Self> {
         let content = match json {
             Json::String(text) => spelt(text, zone).unwrap_or(Content::Text(text, &[])),
@@ -95,7 +94,7 @@ impl<'a> Target<'a> {
         Some(Self::measured(content, schema))
     }
 
-    /// The number that it is.
+    /// Returns the number that it is.
     pub(crate) fn number(&self) -> Option<f64> {
         match self.content {
             Content::Number(number) | Content::Count(number) => Some(number),
@@ -103,8 +102,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Returns true if a mention gives this value, in any unit that converts. An instant is given by its day, and by its
-    /// time.
+    /// Returns true if a mention gives this value, in any unit that converts. Either its day or its time
+    /// gives an instant.
     pub(crate) fn is(&self, what: &What, clock: &Clock) -> bool {
         match (&self.content, what) {
             (Content::Number(own) | Content::Count(own), What::Number(said)) => {
@@ -118,7 +117,7 @@ impl<'a> Target<'a> {
                 }
             }
             (Content::Number(own), What::Money(said)) => {
-                // Spent amounts are told without the sign that a list of bookings gives it.
+                // People state spent amounts without the sign that a list of bookings has.
                 let near = |value: f64| self.is_near(if value < 0.0 { *own } else { own.abs() }, value, 2);
                 self.unit.is_none()
                     && self.currency.is_none_or(|code| said.currency.means(code))
@@ -135,8 +134,8 @@ impl<'a> Target<'a> {
         }
     }
 
-    /// Equal, within the tolerance, or equal after rounding to the decimals shown; whole numbers are not rounded, unless the
-    /// text hides digits (`1.2k`).
+    /// Returns true if values are equal, within the tolerance, or equal after rounding to the shown decimals.
+    /// Whole numbers are not rounded, unless the text hides digits (`1.2k`).
     fn is_near(&self, own: f64, said: f64, decimals: i8) -> bool {
         let difference = (own - said).abs();
         let step = 0.5 * 10_f64.powi(-i32::from(decimals.clamp(-12, 9)));
@@ -146,7 +145,7 @@ impl<'a> Target<'a> {
     }
 }
 
-/// A day, time or instant that a text spells.
+/// Returns the day, time or instant that a string spells.
 fn spelt(text: &str, zone: &Zone) -> Option<Content<'static>> {
     let date = || Date::parse(text).map(Content::Date);
     let time = || Time::parse(text).map(Content::Time);

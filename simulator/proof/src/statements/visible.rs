@@ -1,4 +1,4 @@
-//! Everything an assistant could see when it wrote a message.
+//! Collects everything that an assistant could see when it wrote a message.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::value::{Content, Target};
 use crate::measures::Measures;
 use crate::vocabulary::Vocabulary;
 
-/// Values of replies that are looked through.
+/// The greatest number of reply values that are read.
 const MAX_LEAVES: usize = 4000;
 
 /// The texts and values that an assistant can see when it speaks.
@@ -29,9 +29,9 @@ pub(crate) struct Visible<'a> {
     pub(crate) turns: &'a [Prose],
     /// The calls so far.
     pub(crate) entries: &'a [Arc<LogEntry>],
-    /// The units and currencies that are visible; not judged where not given.
+    /// The visible units and currencies; without them these are not judged.
     pub(crate) measures: Option<&'a Measures>,
-    /// The world and its records' names; names are not judged where not given.
+    /// The world and its records' names; without them names are not judged.
     pub(crate) world: Option<(&'a Base, &'a Vocabulary)>,
     pub(crate) leaves: Vec<Leaf<'a>>,
 }
@@ -43,12 +43,12 @@ pub(crate) struct Leaf<'a> {
     pub(crate) member: &'a str,
     /// The field that it came from.
     pub(crate) field: Option<(ResourceId, FieldId)>,
-    /// Returns true if the user or the assistant chose it, or the world computed it.
+    /// True if the user or the assistant chose it, or the world computed it.
     pub(crate) is_free: bool,
 }
 
 impl<'a> Visible<'a> {
-    /// The values that calls sent and replies show.
+    /// Collects the values that calls sent and replies show.
     #[must_use]
     pub(crate) fn new(
         clock: &'a Clock,
@@ -68,7 +68,7 @@ impl<'a> Visible<'a> {
         visible
     }
 
-    /// The values of facts alone, and what the user said: for texts without a world.
+    /// Collects the values of facts and the user's messages alone, for texts without a world.
     #[cfg(test)]
     pub(super) fn of_facts(
         clock: &'a Clock,
@@ -97,7 +97,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Adds the values of a part of a reply that stands under this name.
+    /// Adds the values of a part of a reply, under the name of its member.
     fn add_body(&mut self, member: &'a str, body: &'a Body, base: &'a Base) {
         match body {
             Body::Leaf(value, origin) if self.leaves.len() < MAX_LEAVES => {
@@ -141,12 +141,12 @@ impl<'a> Visible<'a> {
         })
     }
 
-    /// The visible values that a mention gives.
+    /// Returns the visible values that a mention gives.
     pub(crate) fn given_by(&self, what: &What) -> impl Iterator<Item = &Leaf<'a>> {
         self.leaves.iter().filter(|leaf| leaf.target.is(what, self.clock))
     }
 
-    /// The visible texts.
+    /// Returns the visible strings.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> {
         self.leaves.iter().filter_map(|leaf| match leaf.target.content {
             Content::Text(text, _) => Some(text),

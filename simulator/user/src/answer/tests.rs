@@ -1,4 +1,4 @@
-//! The user simulator: what is asked for comes out, and nothing else does.
+//! Checks that the user answers what was asked, and volunteers nothing else.
 
 mod offers;
 mod pleas;
@@ -49,7 +49,7 @@ fn hear(script: &Script, progress: &Progress, message: &str, log: &[Arc<LogEntry
     answer(script, progress, &AssistantTurn { message, outcome: None, scene })
 }
 
-/// The answer to the end of a goal.
+/// Returns the answer to the end of a goal.
 fn end(script: &Script, progress: &Progress, outcome: Outcome, log: &[Arc<LogEntry>]) -> Answer {
     let base = clinic();
     let scene = Scene { log, base: &base, clock: base.world().clock };
@@ -62,7 +62,7 @@ fn says(message: &str) -> String {
 }
 
 #[test]
-fn what_is_asked_for_comes_out() {
+fn the_user_tells_the_detail_that_is_asked_for() {
     for (message, expect) in [
         ("Under which patient name should I book it?", "It's for Ana Reis."),
         ("Sure. Who is it for?", "It's for Ana Reis."),
@@ -78,7 +78,7 @@ fn what_is_asked_for_comes_out() {
 }
 
 #[test]
-fn other_questions_bring_nothing_out() {
+fn other_questions_reveal_no_detail() {
     for (message, expect) in [
         ("hi", "Please go ahead."),
         ("Hello! How are you today?", "I'm sorry, I don't know."),
@@ -96,7 +96,7 @@ fn other_questions_bring_nothing_out() {
 }
 
 #[test]
-fn reports_are_thanked_for_and_announcements_let_go_on() {
+fn reports_get_thanks_and_announcements_get_approval() {
     for (message, expect) in [
         ("Your next visit is on Friday at 14:30.", "Thank you."),
         ("The appointment is booked.", "Thank you."),
@@ -109,7 +109,7 @@ fn reports_are_thanked_for_and_announcements_let_go_on() {
     }
 }
 
-/// A goal whose only withheld detail is a login, with lines of the user's own.
+/// Returns a script whose only withheld detail is a login, with lines of the user's own.
 fn login(lines: &[&str]) -> Script {
     let words = ["customer number", "Customer number, 9 digits", "passcode", "Passcode, 6 digits"];
     let goal = Goal {
@@ -142,7 +142,7 @@ fn one_withheld_detail_does_not_answer_every_question() {
 }
 
 #[test]
-fn consent_is_given_to_offers_alone() {
+fn the_user_consents_to_offers_alone() {
     for (message, consents) in [
         ("Shall I send it?", true),
         ("I'd pay 50 pounds to Emilia Diaz. Is that right?", true),
@@ -175,7 +175,7 @@ fn consent_is_given_to_offers_alone() {
 }
 
 #[test]
-fn a_question_that_could_mean_any_detail_gets_the_one_needed_next() {
+fn an_ambiguous_question_gets_the_next_untold_detail() {
     let first = hear(&script(), &Progress::default(), "What should it be?", &[]);
     assert_eq!(first.content.as_deref(), Some("It's for Ana Reis."));
     let next = hear(&script(), &first.progress, "And which one?", &[]);
@@ -183,13 +183,13 @@ fn a_question_that_could_mean_any_detail_gets_the_one_needed_next() {
 }
 
 #[test]
-fn a_goal_opens_when_the_one_before_has_ended() {
+fn a_goal_opens_when_the_previous_one_has_ended() {
     let mut session = Session::new(clinic(), SessionOptions::default());
     session.call(&call(r#"ListDentists {}"#));
     let log: Vec<_> = session.log().collect();
     let script = script();
     let told = hear(&script, &Progress::default(), "You are booked for Friday at 14:30.", &log);
-    assert_eq!((told.content.as_deref(), told.ended), (Some("Thank you."), None), "words end nothing");
+    assert_eq!((told.content.as_deref(), told.ended), (Some("Thank you."), None), "words alone end no goal");
     let next = end(&script, &Progress::default(), Outcome::Done, &log);
     assert_eq!(next.content.as_deref(), Some("And what do I owe you?"));
     assert_eq!((next.progress.goal, next.ended), (1, Some(Outcome::Done)));
@@ -198,7 +198,7 @@ fn a_goal_opens_when_the_one_before_has_ended() {
 }
 
 #[test]
-fn a_branch_opens_only_when_a_reply_showed_it() {
+fn a_conditional_goal_opens_only_if_a_reply_showed_its_fact() {
     let mut script = script();
     let place = Evidence::Refused { api: "Book".into(), status: 409, arguments: serde_json::Map::new() };
     script.goals[1].when = Some(When {
@@ -218,7 +218,7 @@ fn a_branch_opens_only_when_a_reply_showed_it() {
 }
 
 #[test]
-fn a_line_of_their_own_comes_after_something_was_found() {
+fn the_user_says_their_own_line_after_a_successful_call() {
     let mut script = script();
     script.goals[0].lines = vec!["No, make it Thursday.".into()];
     assert_eq!(hear(&script, &Progress::default(), "hi", &[]).content.unwrap(), "Please go ahead.");
@@ -239,7 +239,7 @@ fn scripts_keep_their_format() {
     assert_eq!(serde_json::from_value::<Script>(text).unwrap(), script);
 }
 
-/// A question that was written apart from the rules, with what a sensible user would tell.
+/// A question that was written apart from the rules, with the details that a sensible user would tell.
 #[derive(serde::Deserialize)]
 struct Asked {
     withheld: Vec<WithheldDetail>,
@@ -249,7 +249,7 @@ struct Asked {
     held_out: bool,
 }
 
-/// Of the details asked for, how many are told; of the messages, how many bring out what was not asked for.
+/// Returns the share of requested details that are told, and the share of messages that bring out others.
 fn measured(cases: &[&Asked]) -> (f64, f64) {
     let (mut asked, mut told, mut unasked) = (0, 0, 0);
     for case in cases {
@@ -275,7 +275,7 @@ fn measured(cases: &[&Asked]) -> (f64, f64) {
 }
 
 #[test]
-fn questions_in_other_words_are_understood() {
+fn paraphrased_questions_are_understood() {
     let sets = [
         ("everyday", include_str!("../questions.json")),
         ("every domain", include_str!("../questions_catalog.json")),
@@ -286,7 +286,7 @@ fn questions_in_other_words_are_understood() {
         for (name, cases) in [("worked on", half(false)), ("held out", half(true))] {
             let (told, unasked) = measured(&cases);
             println!("{set}, {name}: {told:.3} of what was asked for is told, {unasked:.3} bring out more");
-            // Words that share nothing with a detail's names are mostly not understood yet.
+            // Most questions that share no word with a detail's names are not understood yet.
             assert!(told > 0.65 && unasked < 0.15, "{set}, {name}: {told} {unasked}");
         }
     }
@@ -304,14 +304,14 @@ struct Labelled {
     held_out: bool,
 }
 
-/// What a user tells when asked for it, and when not.
+/// Counts of told details, with and without a question for them.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Withheld details that were asked for.
+    /// The number of details that were asked for.
     asked: usize,
     told: usize,
     unrelated: usize,
-    /// Unrelated messages that brought something out.
+    /// The number of unrelated messages that brought out a detail.
     leaked: usize,
 }
 
@@ -355,13 +355,14 @@ fn tally<'a>(cases: impl Iterator<Item = &'a Labelled>) -> (f64, f64) {
 fn questions_about_generated_goals_are_understood() {
     let cases = labelled(include_str!("../questions_scenarios.jsonl"));
     let (told, leaked) = tally(cases.iter().filter(|case| !case.held_out));
-    assert!(told >= 0.95 && leaked <= 0.05, "worked on: {told} told, {leaked} leaked");
-    // Written to be hard: bare nouns, other words than the scenarios', what the user has just said asked again.
+    assert!(told >= 0.95 && leaked <= 0.05, "tuning set: {told} told, {leaked} leaked");
+    // These cases are hard: bare nouns, words that scenarios lack, and questions that repeat the user's last
+    // message.
     let (told, leaked) = tally(cases.iter().filter(|case| case.held_out));
-    assert!(told >= 0.85 && leaked <= 0.08, "held out: {told} told, {leaked} leaked");
+    assert!(told >= 0.85 && leaked <= 0.08, "held-out set: {told} told, {leaked} leaked");
 }
 
-/// The same for questions from standard input.
+/// Measures questions from standard input.
 #[test]
 #[ignore = "reads standard input"]
 fn measures_questions_of_the_caller() {
@@ -369,8 +370,8 @@ fn measures_questions_of_the_caller() {
     tally(labelled(&text).iter());
 }
 
-/// Prints what `recipes/user_questions` fits the weights by: the signs of each message's clauses for each detail, and
-/// if the detail is asked for.
+/// Prints the input of `recipes/user_questions`: each clause's signs for each detail, and whether the message
+/// asks for it.
 #[test]
 #[ignore = "prints what the weights are fitted by"]
 fn prints_signs() {

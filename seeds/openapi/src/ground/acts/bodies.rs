@@ -1,4 +1,4 @@
-//! The bodies of operations: parameters for their members, and how many records they hold.
+//! Reads the bodies of operations: parameters for their members, and the number of records that they hold.
 
 use std::collections::HashSet;
 
@@ -16,13 +16,14 @@ use crate::shape::{Kind, Member, Shape};
 use crate::views::is_generic;
 use crate::words::words;
 
-/// Members of a body inside each other that may hold a record.
+/// Levels of members around a record in a body.
 const MAX_ENVELOPES: usize = 2;
-/// Providers of what a person is called.
+/// Providers of personal names.
 const PERSONAL: [&str; 4] = ["person_name", "first_name", "last_name", "username"];
 
 impl Act<'_> {
-    /// Parameters for the members of the body. They only say what there is: the contract holds them to their schema.
+    /// Adds a parameter for each member of the body. The parameters only list members: the contract checks
+    /// their schemas.
     pub(super) fn body(&mut self) -> Option<String> {
         let any = || FieldDoc {
             kind: Some(TypeName::Any),
@@ -33,7 +34,7 @@ impl Act<'_> {
         let body = self.operation.body.as_ref();
         let scalar = body.is_some_and(|body| body.is_scalar() || matches!(body.kind, Kind::Array(_)));
         let members = body.map(union).unwrap_or_default();
-        // A member that has the name of something in the query is another thing: the body is taken as a whole.
+        // A member and a query parameter share a name: the body becomes one parameter.
         let in_query =
             |name: &String| self.api.parameters.get(name).is_some_and(|doc| doc.place == Some(Place::Query));
         let twice = members.keys().any(in_query);
@@ -50,7 +51,7 @@ impl Act<'_> {
             {
                 continue;
             }
-            // Of what must be sent, people say what it is made of.
+            // Users say the parts of an object that must be sent.
             let simple = member.shape.is_scalar()
                 || is_plain_object(&member.shape)
                 || member.required && is_made_of_scalars(&member.shape, 0);
@@ -65,8 +66,9 @@ impl Act<'_> {
         None
     }
 
-    /// The members of the body, each in the one before, that hold the members of the record which a call makes or changes: `data` of
-    /// `{"data": {"name": "Ada"}}`. The record shows what is in such a member and not the member itself.
+    /// Returns the nested members of the body that hold the record, outermost first: `data` of `{"data":
+    /// {"name": "Ada"}}`.
+    /// The record shows the contents of such a member and not the member itself.
     pub(super) fn envelope(&self) -> Vec<String> {
         let behaviour = &self.api.behaviour;
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
@@ -96,7 +98,7 @@ impl Act<'_> {
                 let is_shown = shown.contains(&plain(name));
                 let alone = members.len() == 1 && shown.is_empty() && is_generic(name);
                 let most = known > outside && known * 2 >= own.len().min(shown.len());
-                // The members of JSON:API are taken out of it in the record, too.
+                // Records in JSON:API lose `data` and `attributes`, too.
                 let attributes = name == "attributes" && inside.last().is_some_and(|last| last == "data");
                 (attributes || (!is_shown && (is_called(name) || alone || most)))
                     .then(|| (name.clone(), own.clone()))
@@ -108,7 +110,7 @@ impl Act<'_> {
         inside
     }
 
-    /// The members of the body that people say of a record, required and optional ones, what it is called first.
+    /// Returns the members of the body that users say of a record, required and optional ones, names first.
     pub(super) fn said(&self, found: &Collection) -> (Vec<String>, Vec<String>) {
         let resource = self.resources.get(&found.name);
         let display = resource.and_then(|known| known.fields.get(known.display.as_ref()?));
@@ -116,14 +118,14 @@ impl Act<'_> {
             || display.is_some_and(|display| fakes::is_made_by(display, "person_name"));
         let changes = self.operation.path.ends_with('}') || self.operation.method != "POST";
         let is_kept = |name: &str| {
-            // What the server writes, and what nothing tells anything about, is in nobody's mouth.
+            // Users say no timestamps that the server writes, and no placeholders.
             let plain = plain(name);
             let moment = UPDATED.contains(&plain.as_str()) || CREATED.contains(&plain.as_str());
             let is_made_by = |field: &FieldDoc, providers: &[&str]| {
                 providers.iter().any(|provider| fakes::is_made_by(field, provider))
             };
             let known = |field: &FieldDoc| {
-                // Nobody becomes somebody else.
+                // A change never renames a person.
                 let own = changes && is_person && is_made_by(field, &PERSONAL);
                 let tells = !fakes::is_anything(field) && !phrases::says_nothing(name, field);
                 !own && tells && !is_made_by(field, &["image_url"])
@@ -135,7 +137,7 @@ impl Act<'_> {
             doc.place == Some(Place::Body) && said
         });
         let (mut optional, required): (Vec<_>, Vec<_>) = body.partition(|(_, doc)| doc.optional);
-        // What something is, is said when it is made: to change it takes more than a word.
+        // Users say the kind of a record only when it is created.
         if self.operation.path.ends_with('}') {
             let is_kind =
                 |name: &str| words(name).last().is_some_and(|last| ["type", "kind"].contains(&last.as_str()));
@@ -148,13 +150,13 @@ impl Act<'_> {
         (names(required), names(optional))
     }
 
-    /// The field of a resource that a member goes to, in whatever spelling.
+    /// Returns the field of a resource that a member is stored in, in any spelling.
     pub(super) fn field(&self, resource: &str, member: &str) -> Option<&FieldDoc> {
         let fields = &self.resources.get(resource)?.fields;
         fields.iter().find(|(field, _)| plain(field) == plain(member)).map(|(_, field)| field)
     }
 
-    /// The parameter whose list holds the bodies of several records.
+    /// Returns the parameter whose list holds the bodies of several records.
     pub(super) fn many(&self, found: &Collection) -> Option<String> {
         let body = self.operation.body.as_ref()?;
         let ways: &[Shape] = match &body.kind {
@@ -197,7 +199,8 @@ fn is_made_of_scalars(shape: &Shape, depth: u32) -> bool {
     }
 }
 
-/// The members of a body: of one of several alternatives those of all, required where each requires them.
+/// Returns the members of a body. Alternatives are merged; a member is required if each alternative requires
+/// it.
 fn union(body: &Shape) -> IndexMap<String, Member> {
     match &body.kind {
         Kind::Object(members) => members.clone(),

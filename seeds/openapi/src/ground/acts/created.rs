@@ -1,4 +1,5 @@
-//! Records that operations make: what they stand below, what comes with them, and several of them at once.
+//! Handles operations that create records: their parents, the records that come with them, and several at
+//! once.
 
 use diorama_seeds::contract::{ME, plain};
 use diorama_seeds::doc::{EffectDoc, PhrasesDoc, Place, ReplyDoc};
@@ -25,7 +26,7 @@ impl Act<'_> {
         self.come_with(index);
         self.set_above(&above);
         self.require_named();
-        // What a record must stand below, and the path does not say, is the first.
+        // A new record belongs to the first record of each parent collection that the path does not name.
         for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
         {
             let value = match known.of.filter(|of| self.is_stored(*of)) {
@@ -55,13 +56,13 @@ impl Act<'_> {
             self.api.behaviour.set.insert(OF.to_owned(), value);
         }
         let (mut required, mut optional) = self.said(found);
-        // Whatever may be left out, what is made gets a name, or says something.
+        // A new record gets a name or a text even if the members for them are optional.
         let parameters = &self.api.parameters;
         let named = |name: &String| parameters.get(name).is_some_and(|doc| phrases::comes_first(name, doc));
         if !required.iter().any(named) && optional.first().is_some_and(named) {
             required.insert(0, optional.remove(0));
         }
-        // A thing with an address of its own is made with it, or not at all.
+        // Phrases of a record with an address of its own name the address.
         let addresses: Vec<&String> = parameters
             .iter()
             .filter(|(name, doc)| {
@@ -74,13 +75,13 @@ impl Act<'_> {
             required.push(optional.remove(at));
         }
         let is_unaddressed = !addresses.is_empty() && !addresses.iter().any(|name| required.contains(name));
-        // What is made of parts that nobody names is not asked for.
+        // A record made of parts gets no phrases unless they name the parts: a `task with steps`.
         let parts: Vec<&str> = found.label.split(' ').collect();
         let unnamed = parameters.keys().any(|name| {
             let is_part = parts.contains(&"with") && parts.contains(&singular(name).to_lowercase().as_str());
             is_part && !required.contains(name)
         });
-        // Nor is what would be made of nothing, where a body tells what it is.
+        // A record gets no phrases if they would name none of the body's members.
         let mut body = parameters.values().filter(|doc| doc.place == Some(Place::Body));
         let of_nothing = required.is_empty() && optional.is_empty() && body.next().is_some();
         if !unnamed && !is_unaddressed && !of_nothing && self.api.behaviour.each.is_none() {
@@ -88,8 +89,9 @@ impl Act<'_> {
         }
     }
 
-    /// How people ask for something new: in the words of the operation, where those are about what is made, or about what
-    /// it is made for (`fork the gist`). Nothing where they are about something else.
+    /// Returns the phrases for a new record: in the words of the operation if its object is the record or its
+    /// parent (`fork the gist`).
+    /// Returns none if the object is another.
     fn making(&self, found: &Collection, said: (&[String], &[String])) -> PhrasesDoc {
         let parameters = &self.api.parameters;
         let Some(command) = self.command_on(found) else {
@@ -102,7 +104,7 @@ impl Act<'_> {
             let whose = if above.into_iter().any(mine) { " for me" } else { "" };
             return phrases::make(verb, &format!("{}{whose}", found.label), parameters, said);
         };
-        // What is done to many of them makes none.
+        // A command on several records creates none.
         if command.object.rsplit(' ').next().is_some_and(is_plural) {
             return PhrasesDoc::default();
         }
@@ -118,7 +120,8 @@ impl Act<'_> {
         }
     }
 
-    /// What every record refers to, and nobody says of a new one, is the first; lists of others are empty.
+    /// References that each record has, and that the body lacks, go to the first record. Lists of others are
+    /// empty.
     fn refer_first(&mut self, found: &Collection) {
         let Some(known) = self.resources.get(&found.name) else { return };
         for (field, doc) in &known.fields {
@@ -136,7 +139,7 @@ impl Act<'_> {
         }
     }
 
-    /// The first part of a new record's key is the key of the record that the member of its name shows.
+    /// Refers to the record that the first part of a new record's key names.
     fn name_first_part(&mut self, found: &Collection) {
         for known in found.above.iter().filter(|known| known.of.is_none() && known.picks.is_empty()) {
             let by = format!("{}_id", known.field);
@@ -155,7 +158,7 @@ impl Act<'_> {
         }
     }
 
-    /// Who is a member already stays one, as the new body says.
+    /// A repeated membership changes the existing one by the new body.
     fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
         if self.api.behaviour.each.is_some() {
             return;
@@ -168,7 +171,7 @@ impl Act<'_> {
         behaviour.upsert = true;
     }
 
-    /// A body that is a list, or has one of what is made, makes several. Put in a place, they are all that is there.
+    /// Creates several records if the body is or contains a list of them. PUT replaces the whole collection.
     fn create_each(&mut self, index: usize, above: &[Above]) {
         let Some(parameter) = self.many(self.collection(index)) else { return };
         if self.operation.method == "PUT" {
@@ -181,7 +184,7 @@ impl Act<'_> {
         self.api.reply = ReplyDoc { items: Some(items), total: Some(String::new()), ..ReplyDoc::default() };
     }
 
-    /// What there is one of below each record comes with it.
+    /// Creates the singletons below a new record along with it.
     fn come_with(&mut self, index: usize) {
         for (at, single) in self.places.all.values().enumerate() {
             let below = single.single && matches!(single.above.as_slice(), [only] if only.of == Some(index));
@@ -206,17 +209,17 @@ impl Act<'_> {
         self.require(above);
     }
 
-    /// The call makes the record that its path names, where there is none.
+    /// Creates the record that the path names, where it is missing.
     pub(super) fn make_missing(&mut self, found: &Collection, at: usize) {
         self.api.behaviour.upsert = true;
-        // An operation that is called by a verb answers in one way.
+        // An operation that is rewritten from a verb has one success status.
         self.api.reply.made = (self.operation.makes && self.operation.written.is_none()).then_some(201);
         let given = self.argument(at);
         self.api.behaviour.set.insert(found.key.clone(), given);
         self.set_above(&found.above);
     }
 
-    /// What the path names is made a member where it is none yet.
+    /// Adds the record that the path names to a membership collection.
     pub(super) fn upsert(&mut self, found: &Collection, at: usize) {
         self.api.behaviour.upsert = true;
         let given = self.argument(at);

@@ -1,4 +1,4 @@
-//! Filters and orders of lists: which records a parameter lets through, by its name, its type and the fields there are.
+//! Chooses filters and orders of lists by a parameter's name, its type and the fields of the records.
 
 use diorama_seeds::contract::{key_name, noun, plain};
 use diorama_seeds::doc::{
@@ -21,11 +21,11 @@ use crate::words::{identifier, is_identifier, label, measured, words};
 
 const SEARCHES: [&str; 8] = ["q", "query", "search", "term", "keyword", "searchterm", "namecontains", "text"];
 
-/// Of which fields a filter's name may speak.
+/// The fields that a filter's name may refer to.
 type Said = Option<String>;
 
-/// Whether the description of a parameter says that it is matched with what records are called: `Limits the results to
-/// those whose name starts with the search term`.
+/// Returns true if a description says that the parameter is matched against the display field: `whose name
+/// starts with the search term`.
 fn matches_by(doc: &FieldDoc, display: &str) -> bool {
     let said = words(doc.description.as_deref().unwrap_or_default());
     let is = |wanted: &[&str]| said.iter().any(|word| wanted.contains(&stem(word).as_str()));
@@ -33,18 +33,18 @@ fn matches_by(doc: &FieldDoc, display: &str) -> bool {
     term && said.iter().any(|word| word == display) && is(&["match", "start", "begin", "contain", "search"])
 }
 
-/// Whether a parameter takes some of a few values, so that its default chooses records as callers do.
+/// Returns true if a parameter takes some of a few values, so that its default filters records as callers do.
 fn is_choice(doc: &FieldDoc) -> bool {
     !doc.values.is_empty() || doc.items.as_ref().is_some_and(|item| !item.values.is_empty())
 }
 
 impl Act<'_> {
-    /// Filters of parameters that speak of fields, and searches. Gives how they are said.
+    /// Adds filters and searches for parameters that refer to fields. Returns their phrases.
     pub(super) fn filter(&mut self, found: &Collection) -> Vec<(String, String, bool)> {
         let Some(resource) = self.resources.get(&found.name).cloned() else { return Vec::new() };
-        // A list that is asked for by a body is told by it what to show.
+        // A list that is requested by a body takes its filters from the body.
         let is_read = self.operation.written.is_some();
-        // What only a search shows is whatever was searched for.
+        // Records that only a search shows match any search text.
         let searched = found.item.is_some() || found.made;
         let names: Vec<String> = self
             .api
@@ -94,7 +94,7 @@ impl Act<'_> {
         said
     }
 
-    /// Returns true if a parameter is named as a text of which nothing tells the values, so that its default tells one.
+    /// Returns true if a parameter names a string field of placeholders: its default then gives the value.
     fn takes_any_text(&self, resource: &str, name: &str, doc: &FieldDoc) -> bool {
         doc.kind == Some(TypeName::String) && self.field(resource, name).is_some_and(fakes::is_anything)
     }
@@ -107,7 +107,7 @@ impl Act<'_> {
         self.put(name, FilterDoc::Compare(CompareDoc { field: field.to_owned(), op }));
     }
 
-    /// A condition that holds where the parameter is not given.
+    /// Adds a condition that holds where the parameter is not given.
     fn demand(&mut self, name: &str, condition: &str) {
         let given = argument(name);
         let condition = format!("(!given({given}) || {condition})");
@@ -116,7 +116,7 @@ impl Act<'_> {
         self.api.behaviour.condition = Some(both.unwrap_or(condition));
     }
 
-    /// Words of what records are called, or say.
+    /// Searches the words of names and texts.
     fn search(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc, searched: bool) -> Said {
         if doc.kind != Some(TypeName::String) || !doc.values.is_empty() {
             return None;
@@ -127,14 +127,14 @@ impl Act<'_> {
                 (own && *field != resource.key).then(|| field.clone())
             };
             let mut texts: Vec<String> = resource.fields.iter().filter_map(text).collect();
-            // Where records have a name, it is what is searched.
+            // A search reads the display field where records have one.
             if let Some(display) = &resource.display {
                 let original = format!("original_{display}");
                 texts.retain(|field| field == display || *field == original);
             }
             texts.sort_by_key(|field| Some(field) != resource.display.as_ref());
             texts.truncate(4);
-            // What must be searched for has a name.
+            // A required search needs a display field.
             if texts.is_empty() || (!doc.optional && resource.display.is_none()) {
                 return None;
             }
@@ -146,7 +146,7 @@ impl Act<'_> {
         Some(String::new())
     }
 
-    /// A field of the same name and type.
+    /// Compares with a field of the same name and type.
     fn equals(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let (field, known) = resource.fields.iter().find(|(field, _)| plain(field) == plain(name))?;
         let is_key = *field == resource.key && doc.optional;
@@ -168,14 +168,14 @@ impl Act<'_> {
         Some(phrases::having(name, doc, known))
     }
 
-    /// A list without a filter that has a default shows what is new: new records begin with that value.
+    /// Gives new records the filter's default value, so that a list without the filter shows them.
     fn begin_as_listed(&mut self, of: &str, field: &str, doc: &FieldDoc) {
         let Some(own) = self.resources.get_mut(of).and_then(|known| known.fields.get_mut(field)) else {
             return;
         };
         let first =
             doc.default.as_ref().filter(|first| first.is_string() && !first.as_str().is_some_and(is_every));
-        // Where nothing else tells the values of a text, all records have the one that is shown unasked.
+        // A placeholder field gets the filter's default in all records.
         if let Some(first) = first.filter(|_| fakes::is_anything(own)) {
             own.fake = Some(json!({"provider": "pick", "of": [first]}));
         }
@@ -184,7 +184,7 @@ impl Act<'_> {
         }
     }
 
-    /// Bounds: `vote_average.gte`, `min_price`, `created_after`.
+    /// Adds bounds: `vote_average.gte`, `min_price`, `created_after`.
     fn compares(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
         let (stem, op) = bound(joined)?;
         let ordered = |doc: &FieldDoc| {
@@ -219,7 +219,7 @@ impl Act<'_> {
         Some(phrases::bounded(&field, &noun, known, is_least))
     }
 
-    /// A text of the same name of which the document names other values: what `all` asks for is all.
+    /// Compares with a string field for which the document names other values. `all` matches every record.
     fn alike(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let is_text = |doc: &FieldDoc| {
             (doc.kind == Some(TypeName::String) || !doc.values.is_empty()) && doc.reference.is_none()
@@ -245,7 +245,7 @@ impl Act<'_> {
         Some(phrases::having(name, doc, known))
     }
 
-    /// A list of values, one of which a record has: `status=open,closed`.
+    /// Matches records that have one of a list of values: `status=open,closed`.
     fn any_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let item = doc.items.as_ref().filter(|_| doc.kind == Some(TypeName::List))?;
         let named = |field: &String| plain(field) == plain(name) || noun(field) == noun(name);
@@ -260,7 +260,7 @@ impl Act<'_> {
         Some(phrases::having(name, item, known))
     }
 
-    /// One of the texts that a record lists: `tag` or `tag_name` of its `tags`.
+    /// Matches one of the strings that a record lists: `tag` or `tag_name` of its `tags`.
     fn one_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let stem = key_name(name).filter(|(_, ending)| *ending == "name").map(|(stem, _)| stem);
         let wanted = stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| noun(name));
@@ -277,7 +277,7 @@ impl Act<'_> {
         Some(format!("with the {} {{}}", label(&wanted)))
     }
 
-    /// A day by a name that only says so: `on`, `date`, `day`.
+    /// Matches a day by a parameter that names no field: `on`, `date`, `day`.
     fn on_day(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let only_says = ["on", "date", "day", "when"].contains(&plain(name).as_str());
         if !only_says || doc.kind != Some(TypeName::Date) || resource.fields.contains_key(name) {
@@ -292,7 +292,7 @@ impl Act<'_> {
         Some("{}".to_owned())
     }
 
-    /// Years of dates.
+    /// Matches the year of a date.
     fn in_year(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
         let stem = joined.strip_suffix("year")?.trim_end_matches('_').to_owned();
         let is_date = |field: &String| {
@@ -305,7 +305,7 @@ impl Act<'_> {
         Some("from {}".to_owned())
     }
 
-    /// Records that refer to one: `customer_id`, `with_genres`, `without_genres`.
+    /// Matches records that refer to a record: `customer_id`, `with_genres`, `without_genres`.
     fn refers_to(&mut self, of: &str, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
         let (stem, without) = match joined.strip_prefix("without_") {
             Some(rest) => (rest, true),
@@ -326,7 +326,7 @@ impl Act<'_> {
         })?;
         let many = known.items.as_ref().and_then(|item| item.reference.clone());
         let target = known.reference.clone().or_else(|| many.clone())?;
-        // What must be asked for has to be what new records are told.
+        // A required filter needs a field that some request sends.
         let told = plain(field) == plain(name) && self.places.sent.contains(&plain(name));
         if !self.api.parameters.get(name)?.optional && !told {
             return None;
@@ -335,7 +335,7 @@ impl Act<'_> {
         if doc.kind == Some(TypeName::List) {
             return None;
         }
-        // Whose records must be asked for has some.
+        // The owner that a required filter names has some records.
         if let Some(own) = self
             .resources
             .get_mut(of)
@@ -370,7 +370,7 @@ impl Act<'_> {
         Some(if many.is_some() { format!("with the {noun} {{}}") } else { format!("of the {noun} {{}}") })
     }
 
-    /// A member of an object inside the record: `city` of its address.
+    /// Matches a member of an object inside the record: `city` of its address.
     fn inside(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let text = |doc: &FieldDoc| doc.kind == Some(TypeName::String);
         let field = resource.fields.iter().find(|(_, known)| known.fields.get(name).is_some_and(text));
@@ -382,7 +382,7 @@ impl Act<'_> {
         Some(phrases::having(name, doc, of_field))
     }
 
-    /// A value of the same name and of another type: a text `level` for a number.
+    /// Matches a value of the same name and another type: a string `level` for a number.
     fn spelt_alike(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
         let is_value = |doc: &FieldDoc| {
             let plain = matches!(
@@ -399,7 +399,7 @@ impl Act<'_> {
         Some(String::new())
     }
 
-    /// The order that callers choose, by fields that there are. Whether they can.
+    /// Adds the order that callers choose by stored fields. Returns true if there is one.
     pub(super) fn sorted_by(&mut self, found: &Collection) -> bool {
         let Some(resource) = self.resources.get(&found.name) else { return false };
         let found =
@@ -435,7 +435,7 @@ impl Act<'_> {
     }
 }
 
-/// The date by which records are new or coming.
+/// Returns the date by which records are new or upcoming.
 pub(super) fn date_of(resource: &ResourceDoc) -> Option<String> {
     let dates: Vec<&String> = resource
         .fields

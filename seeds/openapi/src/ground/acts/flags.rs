@@ -1,5 +1,5 @@
-//! Filters by words for a yes or no of records: `filter=closed` shows those that are closed, `exclude_archived=true` leaves the archived
-//! ones out.
+//! Filters by words for a boolean field: `filter=closed` shows closed records, and `exclude_archived=true`
+//! leaves archived ones out.
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
@@ -13,8 +13,9 @@ use crate::operations::argument;
 use crate::words::words;
 
 impl Act<'_> {
-    /// A word among a few, one of which names a yes or no of the records; of the others `all` shows all, `none` nothing, and the last one
-    /// those of which it is not true. Returns the condition.
+    /// Handles a choice of words, one of which names a boolean field. `all` shows all, `none` no record, and
+    /// one other word the rest.
+    /// Returns the condition.
     pub(super) fn flagged(&self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Option<String> {
         // `lists=open` of a board says which of its lists are shown in it.
         let meant = noun(name);
@@ -42,7 +43,7 @@ impl Act<'_> {
         Some(format!("({})", ways.join(" || ")))
     }
 
-    /// A yes or no that leaves out records of which another is true. Returns the condition.
+    /// Handles a boolean that leaves out records by another boolean. Returns the condition.
     pub(super) fn left_out(&self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Option<String> {
         let said = words(name);
         let (verb, rest) = said.split_first().filter(|_| doc.kind == Some(TypeName::Boolean))?;
@@ -50,7 +51,7 @@ impl Act<'_> {
         Some(format!("({} != true || !({holds}))", argument(name)))
     }
 
-    /// The values that a document names for a parameter.
+    /// Returns the values that a document names for a parameter.
     pub(super) fn values_named(&self, name: &str, doc: &FieldDoc) -> Vec<String> {
         if !doc.values.is_empty() {
             return doc.values.clone();
@@ -61,7 +62,7 @@ impl Act<'_> {
     }
 }
 
-/// That a yes or no of that name is true of an item, as a condition: `archived` of `is_archived`.
+/// Returns the condition that a boolean field of that name is true of an item: `archived` of `is_archived`.
 fn flag_named(resource: &ResourceDoc, value: &str) -> Option<String> {
     let is_named = |field: &String| {
         let said = words(field);
@@ -77,7 +78,7 @@ fn flag_named(resource: &ResourceDoc, value: &str) -> Option<String> {
     Some(format!("item.{field} != null && item.{field} == {yes}"))
 }
 
-/// Returns true for made-up texts that are `true` or `false`.
+/// Returns true for generated strings that are `true` or `false`.
 fn picks_yes_or_no(fake: &Json) -> bool {
     match fake.get("of") {
         Some(Json::Array(values)) => {

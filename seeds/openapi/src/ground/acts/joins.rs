@@ -1,4 +1,4 @@
-//! Lists that callers put records of another place into, and take them out of: the tracks of a playlist.
+//! Handles lists into which callers put records of another collection: the tracks of a playlist.
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::doc::{FieldDoc, OnDelete, PhrasesDoc, ReplyDoc, TypeName};
@@ -11,7 +11,7 @@ use crate::phrases;
 use crate::words::{identifier, label, plural, words};
 
 impl Act<'_> {
-    /// Shows or changes a list of members, where the path is one. Whether it is.
+    /// Shows or changes a list of members. Returns true if the path is one.
     pub(super) fn join_list(&mut self) -> bool {
         let Some(Join { member, .. }) = self.places.join(&self.parts) else { return false };
         let named = self.places.joined_by(self.operation);
@@ -59,7 +59,7 @@ impl Act<'_> {
         self.api.phrases = phrases::list(adjective, &nouns, &whose);
     }
 
-    /// The parameter that names the members takes keys; a position is one.
+    /// Makes the parameter of the members take keys, and that of the position count from 0.
     fn change_members(&mut self, name: &str, member: usize) {
         let found = self.collection(member);
         let key = FieldDoc { reference: Some(found.name.clone()), ..FieldDoc::default() };

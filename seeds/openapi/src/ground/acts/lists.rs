@@ -1,4 +1,4 @@
-//! Lists at places: which records, and by which parameters they are chosen and paged.
+//! Handles lists of collections: their records, and the parameters that filter and page them.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -18,17 +18,17 @@ use crate::shape::{Kind, Shape};
 use crate::views::is_paging;
 use crate::words::{is_plural, label, plural, words};
 
-/// Names of parameters that choose a page, by what they choose.
+/// Names of parameters that choose a page, by their role.
 static PAGING: LazyLock<HashMap<&'static str, Vec<&'static str>>> =
     LazyLock::new(|| group_words(include_str!("../../data/paging.txt")));
-/// Objects inside objects of a reply that are searched for what tells of pages.
+/// Levels of a reply that are searched for members about pages.
 const MAX_PAGING_DEPTH: u32 = 3;
 
 fn paging(chosen: &str) -> &'static [&'static str] {
     PAGING.get(chosen).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Returns true if a reply has members that tell of pages.
+/// Returns true if a reply has members about pages.
 pub(in crate::ground) fn tells_pages(reply: &Shape) -> bool {
     fn tells(shape: &Shape, depth: u32) -> bool {
         let members = shape.first_object().members().filter(|_| depth < MAX_PAGING_DEPTH);
@@ -40,7 +40,7 @@ pub(in crate::ground) fn tells_pages(reply: &Shape) -> bool {
 }
 
 impl Act<'_> {
-    /// Shows the records of a place, which may be kept elsewhere.
+    /// Lists the records of a path, which another collection may hold.
     pub(super) fn list(&mut self, index: usize, items: String, elsewhere: bool) {
         let found = self.collection(index);
         let above = self.scope(index, elsewhere);
@@ -57,12 +57,12 @@ impl Act<'_> {
         let arguments: Vec<_> = self.say_whose().into_iter().chain(arguments).collect();
         let mine =
             self.parts.iter().any(|part| matches!(part, Part::Text(text) if ME.contains(&text.as_str())));
-        // Whose items are of another kind than what its key names is not told by the path.
+        // The path does not say what it lists if the key before it names another kind of record.
         let strange = matches!(self.parts.last(), Some(Part::Key(_)))
             && list(self.operation, &self.parts)
                 .and_then(|(_, item)| self.places.said_by(item))
                 .is_some_and(|said| said != found.noun);
-        // What a path is called by may be what is done there: `/threads/search` of `ThreadSearch` has no searches.
+        // The last word of a path may be the action: `/threads/search` of `ThreadSearch` has no searches.
         let does = matches!(self.parts.last(), Some(Part::Text(text)) if !is_plural(text)
             && (nouns::is("reads", text) || phrases::is_verb(text))
             && words(&self.api.name).last() == Some(text));
@@ -72,8 +72,8 @@ impl Act<'_> {
         }
     }
 
-    /// What a list shows, as its own path says it where the records are kept elsewhere: `assignees`, `file versions under
-    /// retention`, `global templates`.
+    /// Returns the noun of a list, from its own path where another collection holds the records: `assignees`,
+    /// `global templates`.
     fn nouns(&self, found: &Collection, elsewhere: bool) -> String {
         let told = match self.parts.last() {
             Some(Part::Text(text)) if elsewhere => text,
@@ -106,7 +106,7 @@ impl Act<'_> {
             (PageStyle::Offset, paging("offset"), TypeName::Integer),
             (PageStyle::Cursor, paging("cursor"), TypeName::String),
         ];
-        // A cursor that replies show under the parameter's own name goes before the number of a page.
+        // A cursor that replies show under the parameter's own name takes precedence over a page number.
         let reply = self.operation.reply.as_ref().map(Shape::first_object).and_then(Shape::members);
         let is_shown =
             |name: &String| reply.is_some_and(|all| all.keys().any(|shown| plain(shown) == plain(name)));
@@ -115,13 +115,13 @@ impl Act<'_> {
         let found = cursor.or_else(|| {
             styles.into_iter().find_map(|(style, names, kind)| Some((style, of(names, &self.api)?, kind)))
         });
-        // The size of numbered pages is that of a page, where a list has another limit beside it.
+        // A page size parameter takes precedence over a limit for numbered pages.
         let is_numbered = matches!(&found, Some((PageStyle::Page, ..)));
         let sized = of(paging("size"), &self.api).filter(|_| is_numbered);
         let limit = sized.or_else(|| of(paging("limit"), &self.api));
         let limit = limit.or_else(|| of(paging("bound"), &self.api).filter(|_| found.is_some()));
         let (style, parameter, kind) = match (found, &limit) {
-            // An offset that is a token is one of a page before.
+            // An offset that is a token is a cursor.
             (Some((PageStyle::Offset, name, _)), _) if self.is_token(&name) => {
                 (PageStyle::Cursor, name, TypeName::String)
             }
@@ -140,7 +140,7 @@ impl Act<'_> {
         let written = self.operation.parameters.iter().find(|known| known.name == parameter);
         let example =
             written.and_then(|written| written.shape.default.as_ref().or(written.shape.samples.first()));
-        // The first page is the one that callers get who ask for none, or who follow the document's example.
+        // The first page is the one that a call without the parameter, or with the document's example, gets.
         let told =
             parameters.get(&parameter).and_then(|doc| example.or(doc.default.as_ref()).or(doc.min.as_ref()));
         let first = told.and_then(Json::as_u64).and_then(|first| match (style, first) {
@@ -170,7 +170,7 @@ impl Act<'_> {
         self.api.behaviour.page = Some(PageDoc { style, size, parameter: Some(parameter), first, limit });
     }
 
-    /// Returns true if a parameter is a text of which the document says that it is a token.
+    /// Returns true if a parameter is a string that the document calls a token.
     fn is_token(&self, name: &str) -> bool {
         let known = self.operation.parameters.iter().find(|known| known.name == name);
         known.is_some_and(|known| {
@@ -180,7 +180,7 @@ impl Act<'_> {
         })
     }
 
-    /// What was made first comes first, or last where a parameter says so.
+    /// Orders by creation time, in the direction that a parameter chooses, unless another order is known.
     fn order(&mut self, found: &Collection) {
         if self.sorted_by(found) || self.ordered_as_said(found) {
             return;

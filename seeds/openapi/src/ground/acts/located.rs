@@ -1,4 +1,4 @@
-//! The keys in the path of an operation: which records they name, and that these must be there.
+//! Resolves the keys in the path of an operation to records, and requires that these exist.
 
 use diorama_seeds::doc::{FieldDoc, RefusalDoc, RequireDoc, TypeName};
 use serde_json::Value as Json;
@@ -13,13 +13,13 @@ use crate::operations::argument;
 use crate::phrases;
 use crate::words::label;
 
-/// Most records above each other that one key's expression looks up.
+/// The greatest number of parent levels that one key's expression looks up.
 const MAX_LOOKUP_DEPTH: usize = 8;
-/// Most look-ups of one expression. Each of a record's keys may have several of its own.
+/// The greatest number of look-ups in one expression. Each key of a record may have several of its own.
 const MAX_LOOKUPS: usize = 24;
 
 impl<'a> Act<'a> {
-    /// Gives the parameters of the path the resources that they are keys of.
+    /// Gives path parameters the resources that they are keys of.
     pub(super) fn refer(&mut self) {
         let names: Vec<String> = keys(&self.parts).into_iter().map(str::to_owned).collect();
         let mut above = self.places.above(&self.parts, usize::MAX);
@@ -56,18 +56,18 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// The last key of the path, where people name what it is of: nobody says a key that has one value.
+    /// Returns the last key of the path that callers choose; a key with one value is skipped.
     pub(super) fn named_key(&self) -> Option<&str> {
         keys(&self.parts).last().copied().filter(|name| !self.places.is_constant(name))
     }
 
-    /// The words of a list for whose its items are: `of the board {}`.
+    /// Returns the phrase for the owner of a list's items: `of the board {}`.
     pub(super) fn say_whose(&self) -> Option<(String, String, bool)> {
         let name = self.named_key()?;
         Some((name.to_owned(), format!("of the {} {{}}", self.key_label(name)), true))
     }
 
-    /// What people call what a key in the path names.
+    /// Returns the noun of the record that a key in the path names.
     pub(super) fn key_label(&self, name: &str) -> String {
         let at = keys(&self.parts).iter().position(|known| *known == name);
         let above = self.places.above(&self.parts, usize::MAX);
@@ -78,7 +78,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// A key right after another tells nothing more of which record is meant, but must be as that record shows it.
+    /// Requires that a key right after another matches the record that the first key names.
     pub(super) fn agree(&mut self) {
         let all = parts(self.operation);
         for (at, pair) in all.windows(2).enumerate() {
@@ -110,20 +110,21 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// Shows the first record of a collection, where a path whose records have keys answers with one alone.
+    /// Shows the first record of a collection, where a path without a key answers with one record.
     pub(super) fn show_first(&mut self, found: &Collection) {
         let key = self.locate_first(found);
         (self.api.behaviour.get, self.api.behaviour.key) = (Some(found.name.clone()), Some(key));
     }
 
-    /// The expression for the key of the first record of a collection below the records that the path names, which must be there.
+    /// Returns the expression for the key of the first record below the records in the path, and requires
+    /// these.
     pub(super) fn locate_first(&mut self, found: &Collection) -> String {
         self.require(&found.above);
         let conditions = self.conditions("a", &found.above, 1);
         found.first("a", &all_hold(&conditions))
     }
 
-    /// The collection whose record the path ends with.
+    /// Returns the collection of the record that the path ends with.
     pub(super) fn own(&self) -> Option<usize> {
         let before = self.parts.get(..self.parts.len().checked_sub(1)?)?;
         if before.is_empty() {
@@ -152,8 +153,8 @@ impl<'a> Act<'a> {
         argument(&name)
     }
 
-    /// The expression for the key of the record that a key in the path names. At most [`MAX_LOOKUP_DEPTH`] records above
-    /// it and [`MAX_LOOKUPS`] in all are part of what it looks for.
+    /// Returns the expression for the key of the record that a key in the path names.
+    /// It looks up at most [`MAX_LOOKUP_DEPTH`] levels of parents and [`MAX_LOOKUPS`] records.
     pub(super) fn locate(&mut self, index: usize, known: &Above) -> String {
         let mut left = MAX_LOOKUPS;
         self.locate_within(index, known, 0, &mut left)
@@ -180,7 +181,7 @@ impl<'a> Act<'a> {
                 conditions.push(format!("{variable}.{} == {key}", above.field));
             }
         }
-        // The first condition is looked up: a number is that of many records, and a key is that of one.
+        // The first condition uses an index: a number matches many records, and a key matches one.
         let named = format!("{variable}.{field} == {given}");
         let place = if found.number.as_deref() == Some(field) { conditions.len() } else { 0 };
         conditions.insert(place, named);
@@ -204,7 +205,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// The records above must be there.
+    /// Requires that the parent records exist.
     pub(super) fn require(&mut self, above: &[Above]) {
         for known in above.iter().filter(|known| !known.mine) {
             let Some(of) = known.of.filter(|of| self.is_stored(*of)) else {
@@ -216,13 +217,13 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// Whatever records the path names must be there, whether or not they say which others are meant.
+    /// Requires that every record in the path exists, even where it selects nothing.
     pub(super) fn require_named(&mut self) {
         let above = self.places.above(&self.parts, usize::MAX);
         self.require(&above);
     }
 
-    /// Keys that callers are given have no other values.
+    /// Requires the given value of a key, where callers are given one.
     pub(super) fn require_given(&mut self) {
         for name in path_parameters(&self.operation.path) {
             let Some(Given::Value(value)) = self.places.given.get(&name) else { continue };
@@ -245,7 +246,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// A record must have the values that the path names.
+    /// Requires that a record has the values in the path.
     pub(super) fn require_values(&mut self, index: usize, above: &[Above]) {
         let found = self.collection(index);
         let is_given = |known: &Above| {
@@ -261,7 +262,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// A record must be there.
+    /// Requires that a record exists; else the reply is 404.
     pub(super) fn require_one(&mut self, of: usize, key: &str) {
         let other = self.collection(of);
         let required = RequireDoc {
@@ -277,7 +278,7 @@ impl<'a> Act<'a> {
         }
     }
 
-    /// What a variable has in the fields that hold what it stands below.
+    /// Returns the conditions that a variable's record belongs to the parents in the path.
     pub(super) fn conditions(&mut self, variable: &str, above: &[Above], depth: usize) -> Vec<String> {
         let mut left = MAX_LOOKUPS;
         let condition = |known: &Above| {
@@ -293,13 +294,13 @@ impl<'a> Act<'a> {
     }
 }
 
-/// That all conditions hold.
+/// Joins conditions by "and".
 pub(super) fn all_hold(conditions: &[String]) -> String {
     if conditions.is_empty() { "true".to_owned() } else { conditions.join(" && ") }
 }
 
 impl Collection {
-    /// The key of the first record for which a condition holds, as an expression.
+    /// Returns the expression for the key of the first record that meets a condition.
     pub(super) fn first(&self, variable: &str, condition: &str) -> String {
         format!("{}.first({variable}, {condition}).{}", self.name, self.key)
     }

@@ -1,7 +1,8 @@
-//! Lists of several resources: `/trending/{media_type}` shows films, shows or people, as the caller chooses.
+//! Handles lists of several resources: `/trending/{media_type}` shows films, shows or people, as the caller
+//! chooses.
 //!
-//! The world format lists one resource, so such a list has entries of its own: one for each record that it may show, with
-//! a reference to it.
+//! The world format lists one resource, so such a list gets entries of its own. Each entry refers to one
+//! record.
 
 use diorama_seeds::contract::{AS, noun};
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ReplyDoc, ResourceDoc};
@@ -17,9 +18,9 @@ use crate::phrases;
 use crate::shape::Kind;
 use crate::words::plural;
 
-/// The field that says which resource an entry is of.
+/// The field that holds the kind of an entry.
 const KIND: &str = "kind";
-/// Values that choose them all.
+/// Values that choose all kinds.
 const ALL: [&str; 4] = ["all", "any", "multi", ""];
 
 /// A parameter that chooses the resource, with the resource that each of its values names.
@@ -27,19 +28,19 @@ struct Choice<'a> {
     parameter: String,
     is_required: bool,
     kinds: Vec<(String, &'a Collection)>,
-    /// Values that choose all of them.
+    /// Values that choose all kinds.
     all: Vec<String>,
 }
 
 impl<'a> Act<'a> {
-    /// Lists records of several resources, where a parameter chooses among them. Whether it does.
+    /// Lists records of several resources, where a parameter chooses among them. Returns true if one does.
     pub(super) fn list_mixed(&mut self) -> bool {
         let own = self.places.all.get(&form(&self.parts));
         let listed = list(self.operation, &self.parts).filter(|_| own.is_none_or(|own| own.item.is_none()));
         let Some((items, _)) = listed else { return false };
         let Some(choice) = self.choice() else { return false };
         let nouns: Vec<&str> = choice.kinds.iter().map(|(_, found)| found.name.as_str()).collect();
-        // Names of worlds are short.
+        // Resource names in worlds have few letters.
         let joined: String = nouns.join("_or_").chars().take(40).collect();
         let name = format!("{}_entry", joined.trim_end_matches('_'));
         self.resources.entry(name.clone()).or_insert_with(|| entries(&name, &choice));
@@ -81,7 +82,7 @@ impl<'a> Act<'a> {
     }
 }
 
-/// The resource of the entries: one for each record of each of the resources.
+/// Returns the resource of the entries, with one entry for each record of each resource.
 fn entries(name: &str, choice: &Choice<'_>) -> ResourceDoc {
     let mut doc = ResourceDoc {
         key: format!("{name}_key"),

@@ -1,4 +1,4 @@
-//! Orders that the words of a path ask for: `/movies/popular`, `/news/latest`.
+//! Orders lists by the words of a path: `/movies/popular`, `/news/latest`.
 
 use diorama_seeds::doc::{RecordsDoc, ResourceDoc, SortDoc, TypeName};
 
@@ -8,18 +8,18 @@ use crate::ground::places::{Collection, Part};
 use crate::shape::Shape;
 use crate::words::words;
 
-/// Words that ask for what most people like, and the members that say so.
+/// Words that ask for popular records, then the fields that measure popularity.
 const POPULAR: [&str; 4] = ["popular", "trending", "featured", "hot"];
 const POPULARITY: [&str; 8] =
     ["popularity", "views", "plays", "downloads", "followers", "vote_count", "likes", "score"];
-/// Words that ask for what is thought best, and the members that say so.
+/// Words that ask for the best records, then the fields that rate them.
 const BEST: [&str; 3] = ["top", "rated", "best"];
 const RATING: [&str; 6] = ["vote_average", "rating", "score", "stars", "average_rating", "points"];
-/// Words that ask for what is new, and for what is to come.
+/// Words that ask for new records, then words that ask for future ones.
 const NEW: [&str; 5] = ["latest", "recent", "new", "newest", "last"];
 const COMING: [&str; 2] = ["upcoming", "coming"];
 
-/// Records of a resource that is listed by time, at least.
+/// The fewest records of a resource that is listed by time.
 const RECORDS: u32 = 40;
 
 /// An order, and a condition for the records in it.
@@ -29,7 +29,7 @@ struct Order {
 }
 
 impl Act<'_> {
-    /// The order that the last word of the path asks for.
+    /// Returns the order that the last word of the path asks for.
     fn order_said(&self, found: &Collection) -> Option<Order> {
         let Some(Part::Text(last)) = self.parts.last() else { return None };
         let said = words(last);
@@ -49,7 +49,7 @@ impl Act<'_> {
         })
     }
 
-    /// Shows one of the records of a collection, which no key names: the latest film. Whether the path does.
+    /// Shows one record that no key names, such as the latest film. Returns true if the path asks for one.
     pub(super) fn one_of_many(&mut self) -> bool {
         let record = self.operation.reply.as_ref().map(Shape::fullest_object);
         let of = record.and_then(|record| self.places.one_shown(&self.parts, record));
@@ -65,7 +65,7 @@ impl Act<'_> {
         true
     }
 
-    /// Puts a list into the order that its path asks for. Whether it asks for one.
+    /// Sorts a list as its path asks. Returns true if it asks for an order.
     pub(super) fn ordered_as_said(&mut self, found: &Collection) -> bool {
         let Some(Order { by, condition }) = self.order_said(found) else { return false };
         if let Some(condition) = condition {
@@ -73,7 +73,7 @@ impl Act<'_> {
             let both = known.map_or_else(|| condition.clone(), |known| format!("{known} && {condition}"));
             self.api.behaviour.condition = Some(both);
         }
-        // Where lists show those of a time, there are enough for each time.
+        // Lists by time need enough records for each time.
         if let Some(RecordsDoc::Count(count)) =
             self.resources.get_mut(&found.name).map(|doc| &mut doc.records)
         {
@@ -84,7 +84,7 @@ impl Act<'_> {
     }
 }
 
-/// The first of some fields that is a number.
+/// Returns the first of some fields that is a number.
 fn number(resource: &ResourceDoc, names: &[&str]) -> Option<String> {
     let is_number = |name: &&&str| {
         let kind = resource.fields.get(**name).and_then(|field| field.kind);

@@ -1,4 +1,4 @@
-//! Changes that a record's own members forbid: `canDelete: false`.
+//! Refuses changes that a field of the record forbids: `canDelete: false`.
 
 use diorama_seeds::doc::{RefusalDoc, RequireDoc, TypeName};
 
@@ -7,11 +7,11 @@ use crate::ground::places::Part;
 use crate::nouns::permits;
 use crate::words::is_identifier;
 
-/// Statuses of such a refusal, the likeliest first, of which the declared ones come first.
+/// Statuses of such a refusal, likeliest first; a declared one takes precedence.
 const STATUSES: [u16; 4] = [409, 403, 422, 400];
 
 impl Act<'_> {
-    /// Has a change refused where a yes or no of the record says that it may not be made.
+    /// Refuses a change where a boolean field of the record forbids it.
     pub(super) fn require_permission(&mut self) {
         let behaviour = &self.api.behaviour;
         let Some(key) = behaviour.key.clone() else { return };

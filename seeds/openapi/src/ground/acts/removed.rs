@@ -1,4 +1,4 @@
-//! Removals of what no path shows by itself: what was put somewhere, and all records of a list.
+//! Handles removals without a path of their own: of a membership, and of all records of a list.
 
 use diorama_seeds::doc::{EffectDoc, Place};
 
@@ -8,7 +8,7 @@ use crate::ground::resources::OF;
 use crate::phrases;
 
 impl Act<'_> {
-    /// Takes away what puts something somewhere without ever showing it.
+    /// Removes a membership that no path shows.
     pub(super) fn leave(&mut self, index: usize, at: usize) {
         let found = self.collection(index);
         let given = self.argument(at);
@@ -43,7 +43,7 @@ impl Act<'_> {
         own.is_some_and(|own| !self.collection(own).single && self.collection(own).listed) && !chooses
     }
 
-    /// Removes all records of a place.
+    /// Removes all records of a collection.
     pub(super) fn clear(&mut self) {
         let Some(found) = self.places.all.get(&form(&self.parts)) else { return };
         self.require(&found.above);

@@ -1,4 +1,4 @@
-//! What a list or a new record stands below, where the path of an operation is not that of the collection.
+//! Finds the parents of a list or of a new record, where the operation's path is not the collection's own.
 
 use diorama_seeds::contract::noun;
 use diorama_seeds::doc::{EachDoc, FieldDoc, OnDelete, RecordsDoc, ResourceDoc};
@@ -8,12 +8,13 @@ use super::Act;
 use crate::ground::makers::BELOW;
 use crate::ground::places::{Above, Places};
 
-/// Records of a list, for each of those that they list, and at most.
+/// Records of a list for each record that they list, and the greatest number of them.
 const LISTED: u32 = 4;
 const MANY: u32 = 120;
 
 impl Act<'_> {
-    /// What a list or a new record stands below. Where the collection's own path is another, a field is added that says it.
+    /// Returns the parents of a list or of a new record. Another path may need a field for its parent, which
+    /// is added.
     pub(super) fn scope(&mut self, index: usize, elsewhere: bool) -> Vec<Above> {
         let found = self.collection(index);
         if !elsewhere {
@@ -29,7 +30,7 @@ impl Act<'_> {
             let other = self.collection(of).name.clone();
             let Some(resource) = self.resources.get(&found.name) else { continue };
             let refers = |doc: &FieldDoc| doc.reference.as_deref() == Some(other.as_str());
-            // Of several, the one that every record has.
+            // Of several references, the one that every record has counts.
             let mut all = resource.fields.iter().filter(|(_, doc)| refers(doc));
             let always = |doc: &FieldDoc| doc.on_delete == Some(OnDelete::Cascade);
             if let Some((field, _)) = all.clone().find(|(_, doc)| always(doc)).or_else(|| all.next()) {
@@ -37,7 +38,7 @@ impl Act<'_> {
                 scope.extend((!again).then(|| Above { field: field.clone(), ..known }));
                 continue;
             }
-            // `project_ids` of a task are the projects whose task it is.
+            // `project_ids` of a task are the projects of the task.
             let lists = |(field, doc): &(&String, &FieldDoc)| {
                 let target = doc.items.as_ref().and_then(|item| item.reference.as_ref());
                 target == Some(&other)
@@ -49,7 +50,7 @@ impl Act<'_> {
                 scope.push(Above { field, among: true, ..known });
                 continue;
             }
-            // Records that come before others cannot stand below them, and the nearest says what is above it.
+            // A record that another depends on cannot belong to it. Only the nearest parent needs a field.
             if known.mine {
                 continue;
             }
@@ -64,7 +65,7 @@ impl Act<'_> {
         scope
     }
 
-    /// Gives a resource a field that says below which record of another it stands, and each of those some of them.
+    /// Gives a resource a field for its parent, and each parent some records.
     fn put_below(&mut self, name: &str, field: &str, other: &str) {
         let owners = size(self.resources, other, 0);
         let doc = FieldDoc {
@@ -87,7 +88,7 @@ impl Act<'_> {
         }
     }
 
-    /// Gives a resource records enough that each record of another is among those that some of them list.
+    /// Gives a resource enough records that its lists name each record of another resource.
     fn have_more(&mut self, name: &str, other: &str) {
         let owners = size(self.resources, other, 0);
         if let Some(RecordsDoc::Count(count)) = self
@@ -116,7 +117,7 @@ impl Act<'_> {
     }
 }
 
-/// How many records a resource has, at most.
+/// Returns the greatest number of records that a resource has.
 fn size(resources: &IndexMap<String, ResourceDoc>, name: &str, depth: u32) -> u32 {
     let Some(resource) = resources.get(name).filter(|_| depth < 12) else { return 1 };
     match (resource.each.first(), &resource.records) {
@@ -126,7 +127,7 @@ fn size(resources: &IndexMap<String, ResourceDoc>, name: &str, depth: u32) -> u3
     }
 }
 
-/// Returns the given collections and all that stand above them, each once.
+/// Returns the given parents and all of their own, each once.
 pub(super) fn all_above<'a>(places: &'a Places, above: &'a [Above]) -> Vec<Above> {
     let mut all = Vec::new();
     let mut seen = IndexSet::new();
@@ -135,7 +136,7 @@ pub(super) fn all_above<'a>(places: &'a Places, above: &'a [Above]) -> Vec<Above
         all.extend_from_slice(above);
         let exact = above.iter().rev().filter(|known| known.exact).filter_map(|known| known.of);
         let others = exact.filter_map(|of| Some((of, places.all.get_index(of)?.1)));
-        // The first is next, with all that stands above it.
+        // The first parent is next, with all of its own.
         let new: Vec<&[Above]> =
             others.filter(|(of, _)| !seen.contains(of)).map(|(_, other)| other.above.as_slice()).collect();
         seen.extend(above.iter().filter(|known| known.exact).filter_map(|known| known.of));

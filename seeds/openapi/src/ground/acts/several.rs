@@ -1,4 +1,4 @@
-//! Operations on several records by a list of their keys: `GET /books/{ids}`, `DELETE /photos?ids=`, `POST /photos/batch-delete`.
+//! Handles operations on several records by a list of keys: `GET /books/{ids}`, `DELETE /photos?ids=`.
 
 use diorama_seeds::contract::{key_name, noun, plain};
 use diorama_seeds::doc::{EffectDoc, FieldDoc, Place, TypeName};
@@ -10,11 +10,11 @@ use crate::operations::argument;
 use crate::shape::{Kind, Member};
 use crate::words::{singular, words};
 
-/// Verbs at the end of a path that take away what a body lists.
+/// Verbs at the end of a path that delete the records in the body.
 const REMOVALS: [&str; 4] = ["delete", "remove", "destroy", "purge"];
 
 impl Act<'_> {
-    /// Shows or removes the records whose keys are given as a list. Whether it does.
+    /// Shows or deletes the records of a list of keys. Returns true if the operation takes such a list.
     pub(super) fn several(&mut self) -> bool {
         let removes = self.operation.method == "DELETE" || self.is_removal();
         let place = if self.is_removal() { self.parts.len() - 1 } else { self.parts.len() };
@@ -49,7 +49,7 @@ impl Act<'_> {
         true
     }
 
-    /// Whether the path ends with a verb that takes away what a body lists.
+    /// Returns true if the path ends with a verb that deletes the records in the body.
     fn is_removal(&self) -> bool {
         let Some(Part::Text(last)) = self.parts.last() else { return false };
         let said = words(last);
@@ -58,7 +58,8 @@ impl Act<'_> {
             && said.iter().any(|word| REMOVALS.contains(&word.as_str()))
     }
 
-    /// The parameter that takes a list of keys of a collection: the one of the path, or one that is named after them.
+    /// Returns the parameter for a list of a collection's keys: that of the path, or one named after the
+    /// collection.
     fn key_list(&self, found: &Collection) -> Option<String> {
         let text = |kind: Option<TypeName>| kind != Some(TypeName::Integer);
         let key = self.resources.get(&found.name).and_then(|known| known.fields.get(&found.key));

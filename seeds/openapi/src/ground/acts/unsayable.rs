@@ -1,4 +1,4 @@
-//! Operations that nobody asks for, as people have no words for what they need or do.
+//! Finds operations that no user asks for, because users have no words for their arguments or effects.
 
 use diorama_seeds::contract::plain;
 use diorama_seeds::doc::{FieldDoc, Place, TypeName};
@@ -8,17 +8,17 @@ use crate::fakes;
 use crate::phrases;
 use crate::words::{sentence, words};
 
-/// Longer words are several, written as one.
+/// Letters of a word; a longer one is several words written as one.
 const LONGEST_WORD: usize = 18;
 
 impl Act<'_> {
-    /// Whether people have no words for it.
+    /// Returns true if users have no words for the operation.
     pub(super) fn has_no_words(&self) -> bool {
         self.is_unsayable() || self.needs_more() || self.is_undoing() || self.is_nameless()
     }
 
-    /// Whether it must be told beside its path and body what to do (`?action=subscribe`), a yes or no (`?keep=true`), a stamp of the
-    /// record, or what its path says already.
+    /// Returns true if a required query or header parameter is a command (`?action=subscribe`), a boolean, a
+    /// timestamp of the record, or repeats the path.
     fn needs_more(&self) -> bool {
         let parameters = self.api.parameters.iter();
         let in_path = parameters.clone().filter(|(_, doc)| doc.place == Some(Place::Path));
@@ -38,7 +38,7 @@ impl Act<'_> {
         })
     }
 
-    /// Whether something must be sent that nothing tells anything about, so that nobody could say it.
+    /// Returns true if a required member has placeholder values, which no user could say.
     fn is_unsayable(&self) -> bool {
         let behaviour = &self.api.behaviour;
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
@@ -48,14 +48,14 @@ impl Act<'_> {
         let is_anything =
             |name: &str| self.field(changed, name).is_some_and(|field| says_nothing(name, field));
         let body = self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
-        // What can only be one thing is in nobody's mouth, either, nor is a yes or no.
+        // Users name no single possible value and no boolean.
         let is_mute = |doc: &FieldDoc| doc.values.len() == 1 || doc.kind == Some(TypeName::Boolean);
         let unsaid = |doc: &FieldDoc| !doc.optional && doc.default.is_none();
-        // An amount without a currency is not said, either.
+        // Users give no amount without a currency.
         let parameters = self.api.parameters.iter();
         let tells_currency = parameters.clone().any(|(name, doc)| unsaid(doc) && phrases::is_currency(name));
         let is_bare = |name: &str, doc: &FieldDoc| !tells_currency && phrases::is_bare_amount(name, doc);
-        // An action is done, and neither set to a value nor added to a record. A rule that is made has one of its own.
+        // A command is no value of a record. A new rule may have one.
         let makes = behaviour.create.is_some();
         let is_command = |name: &str, doc: &FieldDoc| !makes && phrases::is_command(name, doc);
         let label = self.resources.get(changed).and_then(|known| known.label.as_deref());
@@ -68,8 +68,9 @@ impl Act<'_> {
         })
     }
 
-    /// Whether it is for records to which something was done (`Restores a file that has been moved to the trash`): what
-    /// callers can do to a record is not done yet.
+    /// Returns true if the operation needs a record in a changed state: `Restores a file that has been moved
+    /// to the trash`.
+    /// Generated records start unchanged.
     fn is_undoing(&self) -> bool {
         let own = phrases::command(&self.api.name, &self.operation.summary).is_some_and(|own| own.is_own());
         let said = sentence(&self.operation.description).to_lowercase();
@@ -80,8 +81,8 @@ impl Act<'_> {
         own && [" has been ", " have been ", " was ", " were "].iter().any(done)
     }
 
-    /// Whether people have no words for what it is about: two keys of its path are called alike, one is a path itself,
-    /// or a name is several words in one.
+    /// Returns true if the path has two keys with one label, a key that is a path, or a label of joined
+    /// words.
     fn is_nameless(&self) -> bool {
         let needed = self.api.parameters.values();
         let needed =
@@ -94,7 +95,7 @@ impl Act<'_> {
             [&behaviour.get, &behaviour.list, &behaviour.create, &behaviour.patch, &behaviour.replace];
         let label = about.into_iter().flatten().find_map(|name| self.resources.get(name)?.label.clone());
         let is_long = |word: &str| word.len() > LONGEST_WORD;
-        // What a path goes on with is the path of something behind it.
+        // A trailing path belongs to something behind it.
         let goes_on = labels.iter().any(|label| *label == "path");
         twice || goes_on || labels.iter().copied().chain(&label).any(|label| label.split(' ').any(is_long))
     }

@@ -1,5 +1,7 @@
-//! Verbs at the end of paths: `POST /orders/{id}/cancel` sets the state that the verb names, `PUT /me/player/pause` turns off
-//! what plays, and what is sent beside goes to the fields of its name.
+//! Handles verbs at the end of paths. `POST /orders/{id}/cancel` sets a state, and `PUT /me/player/pause`
+//! turns a flag off.
+//!
+//! Arguments go to the fields of their names.
 
 use diorama_seeds::contract::{is_passing, plain};
 use diorama_seeds::doc::{FieldDoc, Place, RefusalDoc, RequireDoc, TypeName};
@@ -17,8 +19,8 @@ use crate::views::is_outcome;
 use crate::words::{is_id, is_identifier, words};
 
 impl Act<'_> {
-    /// The record that a path is about which ends with a word: of the key before it, the only one of its kind there, or
-    /// whoever asks.
+    /// Returns the record that a path ending with a word acts on.
+    /// It is the record of the key before the word, the only one there, or the caller's.
     pub(super) fn subject(&mut self) -> Option<(usize, String)> {
         let before = self.parts.get(..self.parts.len().checked_sub(1)?)?.to_vec();
         if let Some(Part::Key(_)) = before.last() {
@@ -40,7 +42,7 @@ impl Act<'_> {
         Some((of, self.key_above(&known)))
     }
 
-    /// Does what the path's last word says to the record before it, where that is known. Whether it is.
+    /// Applies the path's last word to the record before it. Returns true if the word has a known effect.
     pub(super) fn act(&mut self) -> bool {
         let Some(Part::Text(verb)) = self.parts.last().cloned() else { return false };
         if self.operation.method == "DELETE" || self.operation.method == "GET" {
@@ -48,7 +50,7 @@ impl Act<'_> {
         }
         let Some((of, key)) = self.subject() else { return false };
         let found = self.collection(of);
-        // A reply that only says that it worked shows nothing.
+        // A reply that only reports success shows no record.
         let reply = self.operation.reply.as_ref().filter(|reply| {
             let members = reply.members().filter(|members| !members.is_empty());
             !members.is_some_and(|members| members.keys().all(|name| is_outcome(name)))
@@ -57,7 +59,7 @@ impl Act<'_> {
         if found.uses.is_some() || (shown && !self.shows(found)) {
             return false;
         }
-        // Where it does not show the record, only its verb tells what it is about.
+        // A call that shows no record takes its effect from the verb alone.
         let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
         let mut set = if shown { self.given_to(&found.name, |doc| !in_path(doc)) } else { IndexMap::new() };
         let said: Vec<String> = set.keys().cloned().collect();
@@ -74,7 +76,7 @@ impl Act<'_> {
         true
     }
 
-    /// What a write is told outside its body goes to the fields of its name.
+    /// Stores the query parameters of a write in the fields of their names.
     pub(super) fn take_over(&mut self) {
         let behaviour = &self.api.behaviour;
         let is_new = behaviour.create.is_some();
@@ -86,7 +88,7 @@ impl Act<'_> {
         }
     }
 
-    /// The fields of a resource to which parameters of the same name go, as expressions.
+    /// Returns the fields of a resource that parameters of the same name set, as expressions.
     fn given_to(&mut self, resource: &str, which: impl Fn(&FieldDoc) -> bool) -> IndexMap<String, String> {
         let Some(known) = self.resources.get(resource) else { return IndexMap::new() };
         let mut set = IndexMap::new();
@@ -113,7 +115,7 @@ impl Act<'_> {
         set
     }
 
-    /// The fields of a resource that say whether something was done, or when, or in which state it is.
+    /// Returns the flag, timestamp or state of a resource that a verb sets.
     fn changed_by(&self, resource: &str, verb: &[String]) -> IndexMap<String, String> {
         let fields = self.resources.get(resource).into_iter().flat_map(|known| &known.fields);
         let done = |word: &str| verb.iter().any(|spoken| stem(spoken) == stem(word));
@@ -162,7 +164,7 @@ impl Act<'_> {
         };
     }
 
-    /// References that a body gives to a record.
+    /// Sets the references that a body gives to a record.
     pub(super) fn relate(&mut self) {
         let behaviour = &self.api.behaviour;
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
@@ -186,7 +188,7 @@ impl Act<'_> {
             let own = argument(given);
             let otherwise = known.cloned().or_else(|| (!new).then(|| format!("record.{name}")));
             let value = match (many, &field.reference) {
-                // What need not be said may name anything.
+                // An optional list of references may name any record.
                 (Some(_), _) if doc.optional => continue,
                 (Some(many), _) => {
                     let item = FieldDoc { reference: Some(many), ..FieldDoc::default() };
@@ -211,7 +213,7 @@ impl Act<'_> {
         self.api.behaviour.set.extend(set);
     }
 
-    /// What a body names by the very name of a key in paths must be there.
+    /// Requires that records exist which a body names by a key parameter's own name.
     pub(super) fn require_related(&mut self) {
         let behaviour = &self.api.behaviour;
         let changed = [&behaviour.create, &behaviour.replace, &behaviour.patch].into_iter().flatten().next();
@@ -257,7 +259,8 @@ fn refer(doc: &mut FieldDoc, target: Option<String>) {
     };
 }
 
-/// Whether a verb turns a flag on or off: `pause` turns `is_playing` off, `archive` turns `archived` on.
+/// Returns true or false if a verb turns a flag on or off: `pause` clears `is_playing`, `archive` sets
+/// `archived`.
 fn switched(verb: &[String], flag: &str) -> Option<bool> {
     const OFF: [(&str, &str); 12] = [
         ("pause", "play"),

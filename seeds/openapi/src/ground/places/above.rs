@@ -1,4 +1,4 @@
-//! The records that the keys in a path name, which other records stand below.
+//! Finds the parent records that the keys in a path name.
 
 use std::collections::HashSet;
 
@@ -18,8 +18,8 @@ impl Collection {
 }
 
 impl Places {
-    /// The shown collection of a noun whose records have keys in paths: one whose key has the given name in paths, where
-    /// there is one, and the one whose path shares most with a path.
+    /// Returns the shown collection of a noun whose records have keys in paths.
+    /// One whose key has the given name comes first, then the one whose path shares most with the given path.
     pub(in crate::ground) fn by_noun(
         &self,
         wanted: &str,
@@ -41,7 +41,7 @@ impl Places {
             .map(|(index, _)| index)
     }
 
-    /// The only shown collection whose records' paths have a key of that name, where the name says whose it is.
+    /// Returns the only shown collection whose records' paths have a key of that name.
     pub(super) fn by_item(&self, key: &str, but: usize) -> Option<usize> {
         let fits = |(index, found): &(usize, &Collection)| {
             *index != but && self.is_shown(*index) && found.item.as_deref() == Some(key)
@@ -56,7 +56,8 @@ impl Places {
         let above = self.above(&found.parts, index);
         let shown = self.is_shown(index);
         let key = found.item.as_deref().unwrap_or_default();
-        // A record that shows a member of the parameter's name is named by it, unless records of another kind are put there.
+        // A record with a member of the parameter's name owns that key, unless the path adds records of
+        // another kind.
         let shows_key = |record: &Shape| {
             record.members().is_some_and(|all| all.keys().any(|name| plain(name) == plain(key)))
         };
@@ -65,22 +66,22 @@ impl Places {
         let stem = stem.map(|(stem, _)| stem).unwrap_or_default();
         let other = match (stem.is_empty(), stem == found.noun) {
             (false, false) => self.by_noun(&stem, index, &found.parts, key),
-            // The key of a user that is put here means that user.
+            // The key of a user that is added here means that user.
             (false, true) if found.joined => self.by_noun(&stem, index, &found.parts, key),
             _ if !shown && !found.single => self.by_noun(&found.noun, index, &found.parts, key),
             _ => None,
         };
-        // A collection takes no names from one below it.
+        // A collection takes no keys from its own children.
         let own = form(&found.parts);
-        // It takes none from one beside it, either, that has the same keys and makes no records: `/votes/shows/{show_id}` keeps no
-        // shows for `/follows/shows/{show_id}`.
+        // It takes none from a sibling that has the same keys and creates no records:
+        // `/votes/shows/{show_id}` beside `/follows/shows/{show_id}`.
         let is_beside = |other: &Collection| {
             other.noun == found.noun
                 && other.item.as_deref().map(plain) == Some(plain(key))
                 && other.parts.len() >= found.parts.len()
                 && !other.made
         };
-        // An id that a record shows as its own is none of what no path has: the `WebId` of elements names no webs.
+        // An id that the record shows is its own: the `WebId` of elements does not name webs.
         let is_own = |path: &str| path.starts_with('{') && is_shown_by_it;
         let uses = other.filter(|other| {
             let other = self.all.get_index(*other);
@@ -94,8 +95,9 @@ impl Places {
         }
     }
 
-    /// Returns true if a collection is another one (`of`) or stands below it: by its path, which begins with `path`, or by what it
-    /// stands below itself. `of` is no collection's index where only the path counts.
+    /// Returns true if a collection is `of` or belongs to it, by its path, which begins with `path`, or by
+    /// its parents.
+    /// Callers pass no valid index as `of` where only the path counts.
     fn is_below(&self, index: usize, path: &str, of: usize) -> bool {
         let mut seen = HashSet::from([index]);
         let mut open = vec![index];
@@ -110,7 +112,7 @@ impl Places {
         false
     }
 
-    /// Returns the nearest records above a path, and values of which no records are known.
+    /// Returns the nearest parent records of a path, and values without known records.
     pub(in crate::ground) fn above(&self, parts: &[Part], but: usize) -> Vec<Above> {
         let mut above: Vec<Above> = Vec::new();
         let mut at = 0;
@@ -131,7 +133,7 @@ impl Places {
             let exact = exact.filter(|found| !self.is_below(*found, &below, but));
             let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
             let stem = Some(stem).filter(|stem| !stem.is_empty());
-            // A key that only chooses a list is no record of it, unless it is an id.
+            // A key that only chooses a list names no record, unless it is an id.
             let chooses = self.lists.contains(&format!("{path}/{{}}"));
             let stem = stem.filter(|_| !chooses || is_id(name));
             let by_stem = || stem.as_deref().and_then(|stem| self.by_noun(stem, but, parts, name));
@@ -148,12 +150,12 @@ impl Places {
             };
             let of = exact.or_else(guess);
             if let Some(found) = exact {
-                // That record tells its own records above.
+                // The nearest record already implies its own parents.
                 let told = &self.all[found].above;
                 above.retain(|known| !told.iter().any(|told| told.at == known.at));
             }
             let value = self.values.get(&form(parts.get(..=position).unwrap_or_default()));
-            // A key that nothing shows is none that anybody could know: it scopes nothing.
+            // A key that no reply shows is unknown to callers and has no effect.
             if let Some((field, picks)) = value {
                 let field = field.clone();
                 above.push(Above { at, field, exact: true, picks: picks.clone(), ..Above::default() });

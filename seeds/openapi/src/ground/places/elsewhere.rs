@@ -1,4 +1,4 @@
-//! Paths that list or make records which have their own paths at another place.
+//! Finds paths that list or create records of a collection at another path.
 
 use diorama_seeds::contract::{key_name, noun};
 
@@ -8,8 +8,8 @@ use crate::shape::Shape;
 use crate::words::{is_id, words};
 
 impl Places {
-    /// The collection of the same noun whose records have paths of their own, for a path that has none below it:
-    /// what `/users/{id}/lists` makes is what `/lists/{id}` shows.
+    /// Returns the collection of the same noun whose records have paths, for a path without any.
+    /// `/users/{id}/lists` creates the records that `/lists/{id}` shows.
     pub(in crate::ground) fn same_elsewhere(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
         let own = self.all.get_index_of(&form(parts));
@@ -18,7 +18,7 @@ impl Places {
             return None;
         }
         let (wanted, known) = (noun(last), keys(parts));
-        // Featured playlists are playlists, where they look like them.
+        // Featured playlists are playlists if they look like them.
         let kind = own.and_then(|_| words(last).last().map(|word| noun(word))).unwrap_or_default();
         self.shortest(|index, other| {
             // Records that are changed here and shown there have the same key.
@@ -33,24 +33,24 @@ impl Places {
         })
     }
 
-    /// The keys in a collection's path that are the first part of a key of two, and no record's own.
+    /// Returns the keys in a collection's path that are the first part of a key of two.
     fn firsts<'c>(&self, found: &'c Collection) -> Vec<&'c str> {
         let whole = [found.parts.as_slice(), &[Part::Key(String::new())]].concat();
         let is_first = |at: &usize| self.is_first_part(&whole, *at);
         (0..found.parts.len()).filter(is_first).filter_map(|at| found.parts.get(at)?.key()).collect()
     }
 
-    /// Whether the keys in a path, and those that have one value, are all that a collection's own path names.
+    /// Returns true if a path's keys, and keys with one value, include all keys of a collection's path.
     fn is_named_by(&self, found: &Collection, known: &[&str]) -> bool {
         let firsts = self.firsts(found);
         let is_known = |key: &&str| known.contains(key) || self.is_constant(key) || firsts.contains(key);
         keys(&found.parts).iter().all(is_known)
     }
 
-    /// Finds what is made at paths that open none of it, and looks like what other places open: `POST /user/repos` beside
-    /// `/repos/{owner}/{repo}`.
+    /// Finds records that are created at paths which open none, and look like another collection's: `POST
+    /// /user/repos` beside `/repos/{owner}/{repo}`.
     pub(super) fn find_made_elsewhere(&mut self) {
-        // What only takes a key of what is there makes nothing: `POST /me/player/queue?track_id=`.
+        // A POST that only takes a record's key creates none: `POST /me/player/queue?track_id=`.
         let makes =
             |found: &Collection| found.made && found.sent.is_some() && found.item.is_none() && !found.single;
         let of = |(path, found): (&String, &Collection)| {
@@ -73,7 +73,8 @@ impl Places {
         }
     }
 
-    /// Whether what a place shows may be the records of another: they have the same schema, or share half of its members.
+    /// Returns true if a path may show another collection's records: they have one schema, or share half of
+    /// the members.
     pub(super) fn is_alike(&self, own: Option<usize>, other: &Collection) -> bool {
         let Some(own) = own.and_then(|own| self.all[own].record.as_ref()) else { return true };
         let Some(record) = other.record.as_ref() else { return true };
@@ -82,14 +83,15 @@ impl Places {
         (own.title.is_some() && own.title == record.title) || shared * 2 >= shown.len()
     }
 
-    /// The collection with the shortest path of those that fit.
+    /// Returns the fitting collection with the shortest path.
     pub(super) fn shortest(&self, fits: impl Fn(usize, &Collection) -> bool) -> Option<usize> {
         let fitting = self.all.values().enumerate().filter(|(index, found)| fits(*index, found));
         fitting.min_by_key(|(_, found)| found.parts.len()).map(|(index, _)| index)
     }
 
-    /// The collection that a list shows: that of the same noun, or one whose records have the schema of its items and
-    /// whose path begins as its own does (`/pets/findByStatus` beside `/pets/{id}`).
+    /// Returns the collection that a list shows: one of the same noun, or one of the same schema below the
+    /// same first segment.
+    /// `/pets/findByStatus` shows the records of `/pets/{id}`.
     pub(in crate::ground) fn listed_of(&self, parts: &[Part], item: &Shape) -> Option<usize> {
         let same = || {
             let title = item.title.as_ref()?;
@@ -99,15 +101,15 @@ impl Places {
             let known = keys(parts);
             self.shortest(|_, other| {
                 let schema = other.record.as_ref().is_some_and(|record| record.title.as_ref() == Some(title));
-                // Elsewhere only where records say to what they belong, or the list has those of nobody.
+                // Another first segment counts only if the records show their owner, or the list has none.
                 let begins = other.parts.first() == parts.first()
                     || (keys(&other.parts).is_empty() && self.tells_owner(other, parts));
-                // Keys that have one value tell nothing apart.
+                // Keys with one value distinguish nothing.
                 let is_known = |key: &&str| known.contains(key) || self.is_constant(key);
                 schema && begins && other.opened && keys(&other.parts).iter().all(is_known)
             })
         };
-        // What all items say of themselves is the noun of a place: `type: {enum: [task]}`.
+        // A constant member may name the noun of a collection: `type: {enum: [task]}`.
         let said = || {
             let said = noun_said(item)?;
             if self.all.get(&form(parts)).is_some_and(|own| own.item.is_some() || own.noun == said) {
@@ -119,7 +121,7 @@ impl Places {
                 opens && other.noun == said && keys(&other.parts).iter().all(|key| known.contains(key))
             })
         };
-        // Whatever they are called, items that look like the records of another place are those.
+        // Items that look like another collection's records are those records, whatever they are called.
         let alike = || {
             let own = self.all.get(&form(parts));
             let noun = own.map(|own| own.noun.as_str()).unwrap_or_default();
@@ -129,7 +131,7 @@ impl Places {
             self.is_named_by(&self.all[index], &known).then_some(index)
         };
         let found = self.same_elsewhere(parts).or_else(same).or_else(said).or_else(alike)?;
-        // What is made elsewhere names what it is listed below.
+        // The collection's requests name the parent of this list.
         let names = |key: &str| self.all[found].sent.as_ref().is_some_and(|sent| sent.member(key).is_some());
         if keys(parts).last().is_some_and(|key| is_id(key) && names(key)) {
             return Some(found);
@@ -138,7 +140,7 @@ impl Places {
         (!is_own).then_some(found)
     }
 
-    /// The collection of which a place that no key opens shows one record: `/movies/latest`.
+    /// Returns the collection whose record a path without a key shows: `/movies/latest`.
     pub(in crate::ground) fn shown_of(&self, found: &Collection) -> Option<usize> {
         let only_shown =
             found.single && keys(&found.parts).is_empty() && !self.changed.contains(&form(&found.parts));
@@ -148,7 +150,7 @@ impl Places {
         (begins && keys(&other.parts).is_empty()).then_some(of)
     }
 
-    /// The same of a path that is no place.
+    /// Does the same for a path that is no collection.
     pub(in crate::ground) fn one_shown(&self, parts: &[Part], record: &Shape) -> Option<usize> {
         let found = Collection {
             parts: parts.to_vec(),
@@ -159,10 +161,10 @@ impl Places {
         self.shown_of(&found)
     }
 
-    /// Whether the records of a collection show the one that a path is about, if it is about one.
+    /// Returns true if a collection's records show the record that a path names, if it names one.
     fn tells_owner(&self, found: &Collection, parts: &[Part]) -> bool {
         let Some(at) = parts.iter().rposition(|part| matches!(part, Part::Key(_))) else { return true };
-        // What nothing shows has nothing of its own.
+        // A key without a collection owns no records.
         if !self.all.contains_key(&form(parts.get(..at).unwrap_or_default())) {
             return true;
         }
@@ -176,8 +178,8 @@ impl Places {
         })
     }
 
-    /// The collection that a record made at a path goes to, where the path is no collection's own: it may leave out what
-    /// those records stand below (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
+    /// Returns the collection of a record that is created at a path without one of its own.
+    /// The path may leave out parents (`POST /threads/runs` beside `/threads/{thread_id}/runs`).
     pub(in crate::ground) fn made_in(&self, parts: &[Part]) -> Option<usize> {
         let Some(Part::Text(last)) = parts.last() else { return None };
         if let Some(other) = self.made_elsewhere.get(&form(parts)) {
@@ -193,7 +195,7 @@ impl Places {
                 named && other.opened && other.item.is_some() && other.parts.first() == parts.first()
             })
         };
-        // What is listed by the key that follows is made before it.
+        // A path that lists by a key creates records at the path before the key.
         let listing = format!("{}/{{}}", form(parts));
         let listing = self.all.get_index_of(&listing).filter(|_| self.lists.contains(&listing));
         listing.or_else(|| self.same_elsewhere(parts)).or_else(beside)

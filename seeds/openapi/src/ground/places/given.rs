@@ -1,7 +1,8 @@
-//! Keys in paths that no reply shows to who starts with nothing: subscriptions, projects, tenants. Callers are given one value of each.
+//! Finds keys in paths that no reply shows to a new caller: subscriptions, projects, tenants. Callers are
+//! given one value of each.
 //!
-//! What can be reached is followed from the operations without keys: a list tells the keys of its records, any reply the names of its
-//! members. Where nothing more can be reached, the first key of a path that is left is given.
+//! The search starts from operations without keys. A list shows the keys of its records, and any reply the
+//! names of its members. Where the search stops, the first key of a remaining path is given.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -20,16 +21,16 @@ use crate::shape::Kind;
 use crate::views::is_generic;
 use crate::words::identifier;
 
-/// What has been reached.
+/// The names and collections that a caller has reached so far.
 struct Reach<'a> {
     places: &'a Places,
     /// Plain names of members that replies show.
     told: HashSet<String>,
-    /// Collections of which a reply shows keys.
+    /// Collections whose keys a reply shows.
     shown: HashSet<usize>,
-    /// The collections among them whose list says whose keys it shows.
+    /// Those of them whose list names the records that it shows.
     evident: HashSet<usize>,
-    /// Collections in which callers make records, whose keys they see.
+    /// Collections in which callers create records, whose keys they then see.
     made: HashSet<usize>,
     /// Collections that a list shows.
     listed: HashSet<usize>,
@@ -39,7 +40,7 @@ struct Reach<'a> {
     named: HashMap<String, BTreeSet<usize>>,
 }
 
-/// Finds them.
+/// Finds the keys that callers are given.
 pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     let paths: Vec<Vec<Part>> = operations.iter().map(|operation| places.parts(operation)).collect();
     let mut reach = Reach {
@@ -73,7 +74,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         if open.len() < before {
             continue;
         }
-        // The shortest path goes first: what it needs, longer ones need too.
+        // The shortest path goes first, because longer ones need its keys too.
         let shortest = open.iter().min_by_key(|index| paths[**index].len()).copied();
         let Some(index) = shortest else { break };
         let (operation, parts) = (&operations[index], &paths[index]);
@@ -82,7 +83,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         reach.given.insert(plain(name));
         let given = reach.value(operation, parts, at);
         found.extend(given.clone().map(|given| (name.clone(), given)));
-        // One place of a path has one key, whatever its paths call it.
+        // One position of a path has one key, under any name.
         let whole = form(parts.get(..=at).unwrap_or_default());
         let same = paths.iter().filter(|other| form(other.get(..=at).unwrap_or_default()) == whole);
         let others: BTreeSet<&str> = same.filter_map(|other| other.get(at)?.key()).collect();
@@ -110,7 +111,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         places.given.entry(name).or_insert(given);
     }
     let mut told: Vec<(String, Given)> = Vec::new();
-    // A value for a name that is a key elsewhere would open nothing there.
+    // A value for a name that is a key elsewhere would open no record there.
     let keys: HashSet<String> = paths.iter().flatten().filter_map(Part::key).map(plain).collect();
     for operation in operations {
         for parameter in &operation.parameters {
@@ -137,17 +138,17 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     give_unseen(places, &paths, operations);
 }
 
-/// A key that paths name and no reply is known to show.
+/// A key in paths that no reply is known to show.
 struct Unseen {
-    /// The forms of the paths up to it.
+    /// The forms of the paths up to the key.
     forms: Vec<String>,
     /// The collections whose records it may name.
     of: HashSet<Option<usize>>,
-    /// A value that has its form.
+    /// A value of its form.
     value: Json,
 }
 
-/// Gives a key of what paths name and no reply shows, where that is chosen. A name that means several things is not given.
+/// Gives a key for records that no reply shows, where the options choose that. Ambiguous names are skipped.
 fn give_unseen(places: &mut Places, paths: &[Vec<Part>], operations: &[Operation]) {
     let mut meant: IndexMap<String, Unseen> = IndexMap::new();
     for (parts, operation) in paths.iter().zip(operations) {
@@ -182,11 +183,11 @@ fn give_unseen(places: &mut Places, paths: &[Vec<Part>], operations: &[Operation
 }
 
 impl Reach<'_> {
-    /// The first key of a path that nobody knows.
+    /// Returns the position of the first unknown key in a path.
     fn unknown(&self, parts: &[Part]) -> Option<usize> {
         let is_unknown = |(at, part): &(usize, &Part)| match part {
             Part::Text(_) => false,
-            // The first part of a key of two is told with the second.
+            // The first part of a key of two is known with the second.
             Part::Key(name) => {
                 let is_first = self.places.is_first_part(parts, *at);
                 !is_first && !self.knows(parts, *at, name)
@@ -199,7 +200,7 @@ impl Reach<'_> {
         if self.given.contains(&*plain(name)) {
             return true;
         }
-        // A key of two parts is that of the records before both.
+        // The collection of a key of two parts stands before both.
         let is_second = at.checked_sub(1).is_some_and(|before| self.places.is_first_part(parts, before));
         let before = parts.get(..at - usize::from(is_second)).unwrap_or_default();
         let is_shown = |found: Option<usize>| found.is_some_and(|found| self.shown.contains(&found));
@@ -212,16 +213,16 @@ impl Reach<'_> {
         named || own.is_some_and(|_| stem(name).is_some_and(|stem| tells(&self.told, name, &stem)))
     }
 
-    /// An operation can be called: what it replies is known.
+    /// Records the reply of an operation that the caller can call.
     fn see(&mut self, operation: &Operation, parts: &[Part]) {
         let here = self.places.all.get_index_of(&form(parts));
-        // A record that callers make has a key, whether or not the document says that the reply shows it.
+        // A created record has a key, even if the document declares no reply that shows it.
         if operation.method == "POST" {
             self.shown.extend(here);
             self.made.extend(here);
         }
         let Some(reply) = operation.reply.as_ref().filter(|reply| !reply.is_scalar()) else { return };
-        // Keys of what is gone open nothing.
+        // Keys of deleted records open nothing.
         if matches!(parts.last(), Some(Part::Text(text)) if is_gone(text)) {
             return;
         }
@@ -243,16 +244,16 @@ impl Reach<'_> {
         }
     }
 
-    /// Keys of collections whose lists do not say whose keys they show.
+    /// Returns the keys of collections whose lists do not name the records that they show.
     fn listed(&self, paths: &[Vec<Part>]) -> Vec<(String, Given)> {
         let mut paths: Vec<&Vec<Part>> = paths.iter().collect();
-        // Collections above others come first.
+        // Parents come first.
         paths.sort_by_key(|parts| parts.len());
         let mut listed = Vec::new();
         for parts in paths {
             for part in parts {
                 let Part::Key(name) = part else { continue };
-                // A name such as `id` may mean several things.
+                // A name such as `id` may mean several keys.
                 let named = self.named.get(&plain(name)).into_iter().flatten();
                 let is_one = named.clone().count() == 1 || !ANY_KEY.contains(&&*plain(name));
                 let shown = named.filter(|index| is_one && self.shown.contains(index));
@@ -260,7 +261,7 @@ impl Reach<'_> {
                     self.places.all.get_index(**index).map_or(usize::MAX, |(_, found)| found.parts.len())
                 });
                 let Some(index) = shortest.copied() else { continue };
-                // Callers who can make one need not be told of those that a list shows, whatever it calls them.
+                // Callers who can create and list records see their keys anyway.
                 let is_told = self.evident.contains(&index)
                     || (self.made.contains(&index) && self.listed.contains(&index));
                 if let Some((form, _)) = self.places.all.get_index(index).filter(|_| !is_told) {
@@ -271,7 +272,8 @@ impl Reach<'_> {
         listed
     }
 
-    /// The value that callers are given for a key; nothing for a name that means several things of which one is shown.
+    /// Returns the value that callers are given for a key; none for an ambiguous name of which one meaning is
+    /// shown.
     fn value(&self, operation: &Operation, parts: &[Part], at: usize) -> Option<Given> {
         let path = form(parts.get(..at).unwrap_or_default());
         let Some(Part::Key(name)) = parts.get(at) else { return None };
@@ -284,7 +286,7 @@ impl Reach<'_> {
         };
         let own = self.places.exact(&path).and_then(kept);
         let is_any = ANY_KEY.contains(&&*plain(name));
-        // A name that means several things is that of the path's own records.
+        // An ambiguous name means the path's own records.
         if let Some((form, _)) = own.filter(|_| is_any) {
             return (2 * shown <= named.count()).then(|| Given::KeyOf(form.clone()));
         }
@@ -297,7 +299,7 @@ impl Reach<'_> {
         if let Some((form, member)) = below.filter(|(form, _)| is_kept(form)) {
             return Some(Given::Member(form, identifier(&member)));
         }
-        // The collection of the shortest path is meant.
+        // The collection with the shortest path is meant.
         let all = named.filter_map(|found| kept(*found));
         let shortest = all.min_by_key(|(form, found)| (found.parts.len(), *form));
         Some(match shortest.or(own) {
@@ -307,7 +309,8 @@ impl Reach<'_> {
     }
 }
 
-/// Returns true if the member of a list says whose keys it shows: by a usual name of lists, or by a noun of the path.
+/// Returns true if the member of a list names the listed records: by a usual name of lists, or by a noun of
+/// the path.
 fn is_evident(member: &str, parts: &[Part]) -> bool {
     let texts = parts.iter().rev().filter_map(|part| match part {
         Part::Text(text) => Some(noun(text)),

@@ -1,4 +1,4 @@
-//! Lists that have records of other places, into which callers put some by their keys.
+//! Finds lists of another collection's records into which callers put records by their keys.
 
 use diorama_seeds::contract::{key_name, noun, plain};
 
@@ -7,7 +7,7 @@ use crate::document::{Operation, Place};
 use crate::shape::Kind;
 use crate::words::is_id;
 
-/// Finds them: what is listed there stands elsewhere, and all that a write must be told is whose keys.
+/// Finds the lists: another collection holds the items, and a write takes nothing but their keys.
 pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     let mut found = Vec::new();
     for operation in operations.iter().filter(|operation| operation.method == "GET") {
@@ -16,11 +16,11 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
         let Some(member) = places.listed_of(&parts, item).filter(|_| ends_with_word(&parts)) else {
             continue;
         };
-        // What is made there is put nowhere.
+        // A path that creates records does not add existing ones.
         if places.made_elsewhere.contains_key(&form(&parts)) {
             continue;
         }
-        // Whose records say themselves where they belong are not put there.
+        // Records that show their owner are not added to it.
         let above = places.above(&parts, member).last().and_then(|above| above.of);
         if above.is_some() && above == places.owners_of(member) {
             continue;
@@ -43,18 +43,18 @@ fn ends_with_word(parts: &[Part]) -> bool {
 }
 
 impl Places {
-    /// The list of members at a path.
+    /// Returns the list of members at a path.
     pub(in crate::ground) fn join(&self, parts: &[Part]) -> Option<Join> {
         self.joins.get(&form(parts)).copied()
     }
 
-    /// The parameter by which an operation names the members that it puts into the list at its path, or takes out.
+    /// Returns the parameter that names the members which an operation adds to a list or removes from it.
     pub(in crate::ground) fn joined_by(&self, operation: &Operation) -> Option<String> {
         let join = self.join(&self.parts(operation))?;
         self.named_by(operation, join.member)
     }
 
-    /// The collection that a record says itself that it belongs to.
+    /// Returns the owner that a record itself shows.
     fn owners_of(&self, member: usize) -> Option<usize> {
         let record = self.all[member].record.as_ref()?.members()?;
         let owner = self.owners.get(&member).copied()?;
@@ -65,7 +65,7 @@ impl Places {
         record.keys().any(says).then_some(owner)
     }
 
-    /// The only thing that an operation must be told besides its path, where it is keys of a collection.
+    /// Returns the only required argument of an operation, where it holds keys of a collection.
     fn named_by(&self, operation: &Operation, member: usize) -> Option<String> {
         let members = operation.body.as_ref().and_then(|body| body.first_object().members());
         let of_body = members.into_iter().flatten().map(|(name, part)| (name, &part.shape, part.required));
@@ -84,7 +84,7 @@ impl Places {
     }
 }
 
-/// Whether a parameter holds a key or a list of them.
+/// Returns true if a parameter holds a key or a list of keys.
 fn is_keys(kind: &Kind) -> bool {
     match kind {
         Kind::Array(item) => item.is_scalar(),

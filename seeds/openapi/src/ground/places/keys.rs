@@ -1,4 +1,4 @@
-//! The members that show the keys of collections.
+//! Finds the members that show the keys of collections.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, words};
 
 impl Places {
-    /// Finds the members that show the keys.
+    /// Chooses a key member for each collection.
     pub(super) fn find_keys(&mut self) {
         let guesses = &self.guesses;
         for index in 0..self.all.len() {
@@ -27,24 +27,25 @@ impl Places {
                 continue;
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
-            // What no record shows may be what callers call it by.
+            // A key that no record shows may be one that requests send.
             let records = found.record.iter().chain(&found.seen).chain(&found.sent);
             let ranked = records.flat_map(|record| {
                 key_members(record, &param, &found.key_shape, &found.noun).into_iter().enumerate()
             });
             let mut members: Vec<(usize, (String, Shape))> = ranked.collect();
-            // A list may show the id of what its own path shows without one.
+            // A list may show an id that the record's own path leaves out.
             members.sort_by_key(|(rank, (name, _))| (*rank > 0, !is_sure_key(name, &param, &found.noun)));
             let mut seen = HashSet::new();
             // A full name is no key by itself.
             let is_full = self.full.contains(&form(&found.parts));
             members.retain(|(_, (name, _))| seen.insert(name.clone()) && !(is_full && plain(name) == "name"));
-            // A number in a path is nothing that has letters.
+            // A numeric path parameter matches no string member.
             let is_numeric = found.is_numeric;
             members.retain(|(_, (name, shape))| {
                 !is_numeric || shape.kind != Kind::String || plain(name) == plain(&param)
             });
-            // An id of the very name is sure, and so is what the name ends with: `gid` of `task_gid`.
+            // An id of the same name is certain, and so is the last word of the parameter's name: `gid` of
+            // `task_gid`.
             let said = words(&param);
             let is_sure = members.first().is_some_and(|(_, (name, _))| {
                 let ends = said.len() > 1 && said.last() == Some(name) && name != "name" && !is_id(name);
@@ -55,7 +56,7 @@ impl Places {
             let member = members.into_iter().nth(take).map(|(_, member)| member);
             if let Some((name, shape)) = member {
                 found.key = identifier(&name);
-                // A path's parameter may say more of keys than the member that shows them.
+                // A path's parameter may describe keys better than the member that shows them.
                 let said = found.key_shape.description.take().or_else(|| shape.description.clone());
                 let bounded = shape.min.is_some() || shape.max.is_some();
                 let long = shape.min_length.is_some() || shape.max_length.is_some();
@@ -94,8 +95,8 @@ impl Places {
             counts.into_iter().filter(|(_, count)| *count == 1).map(|(name, _)| name).filter(own).collect();
     }
 
-    /// What is said of a key elsewhere holds where its own path says nothing: on paths below it, and of the members that
-    /// hold it in bodies and replies.
+    /// Lends key shapes to paths that declare none: to paths below, and to members that hold the key in
+    /// bodies and replies.
     pub(super) fn lend_key_shapes(&mut self, operations: &[Operation]) {
         let mut said: HashMap<String, Shape> = HashMap::new();
         for operation in operations {
@@ -124,7 +125,7 @@ impl Places {
     }
 }
 
-/// Whether a member is the key that a path's parameter takes, by its name: not only a name or a code of what has an id elsewhere.
+/// Returns true if a member is certainly a path parameter's key, and not just a name or code beside an id.
 fn is_sure_key(member: &str, param: &str, noun: &str) -> bool {
     let own = key_name(param).map(|(_, ending)| ending).filter(|ending| !KEYS.contains(ending));
     let endings = own.as_ref().map_or(&KEYS[..], std::slice::from_ref);
@@ -132,13 +133,14 @@ fn is_sure_key(member: &str, param: &str, noun: &str) -> bool {
     member == param || endings.iter().any(|ending| member == *ending || member == format!("{noun}{ending}"))
 }
 
-/// Whether a shape says how a key is written.
+/// Returns true if a shape describes the form of a key.
 fn tells(shape: &Shape) -> bool {
     shape.format.is_some() || shape.pattern.is_some() || !shape.samples.is_empty()
 }
 
 impl Collection {
-    /// The member by which a path names records that have another key: the `template_key` of `/templates/{id}`.
+    /// Returns the member by which a path names records that have another key: the `template_key` of
+    /// `/templates/{id}`.
     pub(in crate::ground) fn named_by(&self, parameter: &str) -> Option<String> {
         if self.number.is_some() && self.item.as_deref() == Some(parameter) {
             return self.number.clone();
@@ -161,7 +163,7 @@ impl Collection {
     }
 }
 
-/// The members of a record that its path's parameter may mean, the likeliest first.
+/// Returns the members of a record that its path's parameter may mean, the likeliest first.
 fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(String, Shape)> {
     let Some(members) = record.members() else { return Vec::new() };
     let (stem, ending) = key_name(param).unwrap_or_else(|| (String::new(), "id"));
@@ -170,11 +172,11 @@ fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(S
         let found = members.iter().find(|(name, member)| plain(name) == *wanted && fits(&member.shape));
         found.map(|(name, member)| (name.clone(), member.shape.clone()))
     };
-    // A member of the very name is it, a number or a text; of other names one of the same kind is likelier.
+    // A member of the same name wins, number or string; under other names one of the same type is likelier.
     let exact = member(&plain(param), &scalar);
-    // A user name is a login, and not what somebody is called.
+    // A user name is a login, and no display name.
     let login = (plain(param) == "username").then(|| "login".to_owned());
-    // The last word of a name may be what the document calls keys: `gid` of `task_gid`.
+    // The last word of a name may be the document's word for keys: `gid` of `task_gid`.
     let last = words(param).pop().filter(|last| words(param).len() > 1 && *last != noun && *last != stem);
     let mut names: Vec<String> = login.into_iter().chain(last).chain([ending.to_owned()]).collect();
     for noun in [stem.as_str(), noun] {
@@ -183,10 +185,10 @@ fn key_members(record: &Shape, param: &str, given: &Shape, noun: &str) -> Vec<(S
     names.extend(KEYS.map(str::to_owned));
     names.push(format!("{noun}id"));
     let is_id = key_name(param).is_some_and(|(_, ending)| KEYS.contains(&ending));
-    // What has an id is called by its name, and not opened by it.
+    // A record with an id is not opened by its name.
     let others = ["slug", "key", "name", "username", "login", "code", "token", "number"];
     names.extend(others.into_iter().filter(|name| !is_id || *name != "name").map(str::to_owned));
-    // `/repos/{repo}` takes a text, so not the number that a repository has for an id.
+    // `/repos/{repo}` takes a string, so the numeric id of a repository does not fit.
     let alike = |shape: &Shape| shape.kind == given.kind;
     let named = names.iter().filter(|_| !is_id).find_map(|wanted| member(wanted, &alike));
     let others = names.iter().filter_map(|wanted| member(wanted, &scalar));

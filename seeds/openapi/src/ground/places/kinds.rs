@@ -1,7 +1,8 @@
-//! Entities by shape: the collection whose records an object is one of, whatever its path and its schema are called.
+//! Recognizes records by shape: finds the collection of an object, whatever its path and its schema are
+//! called.
 //!
-//! Objects that share a key and most of their members are the same thing. A member counts for less the more collections
-//! have it: two objects with an `id` and a `name` have nothing in common yet.
+//! Objects that share a key and most of their members are of one kind. A member weighs less the more
+//! collections have it. An `id` and a `name` alone prove nothing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -11,12 +12,12 @@ use super::{Collection, Places};
 use crate::shape::{Member, Shape};
 use crate::words::{identifier, is_identifier};
 
-/// Members that an object and a record have in common, at least, the key among them.
+/// The fewest members that an object and a record must share, the key among them.
 const SHARED: usize = 3;
-/// What a member weighs that one collection alone has.
+/// The weight of a member that one collection alone has.
 const WEIGHT: usize = 1_000;
 
-/// The collections of a document by what their records look like.
+/// The collections of a document, by the members of their records.
 #[derive(Debug, Default)]
 pub(super) struct Kinds {
     entities: Vec<Entity>,
@@ -33,7 +34,7 @@ struct Entity {
     keys: BTreeSet<String>,
 }
 
-/// What an object has in common with an entity.
+/// How much an object shares with an entity.
 #[derive(Clone, Copy, Debug, Default)]
 struct Likeness {
     shared: usize,
@@ -42,7 +43,7 @@ struct Likeness {
 }
 
 impl Kinds {
-    /// Those of collections whose records have paths of their own.
+    /// Collects the collections whose records have paths of their own.
     pub(super) fn of(places: &Places) -> Self {
         let mut kinds = Self::default();
         let opens = |found: &Collection| found.opened && found.item.is_some() && !found.single;
@@ -62,11 +63,13 @@ impl Kinds {
         kinds
     }
 
-    /// The form of the path of the collection whose records have such members. `noun` is what the object is called where it stands.
+    /// Returns the path of the collection whose records have such members. `noun` is the object's name where
+    /// it stands.
     pub(super) fn find(&self, members: &BTreeSet<String>, noun: &str) -> Option<&str> {
         let mut alike: BTreeMap<usize, Likeness> = BTreeMap::new();
-        // An object whose only id has its own noun is none of the records without that id: the `feedbackId` of the feedback on an
-        // alert tells it from alerts. The `cast_id` of a person beside their `id` tells nothing.
+        // An object whose only id has its own noun is no record without that id: a `feedbackId` tells
+        // feedback from alerts.
+        // The `cast_id` of a person beside their `id` excludes nothing.
         let is_bare = KEYS.iter().any(|key| members.contains(*key));
         let own_id = KEYS.iter().map(|key| format!("{noun}{key}")).filter(|_| !noun.is_empty() && !is_bare);
         let own_id = own_id.into_iter().find(|name| members.contains(name));
@@ -96,11 +99,11 @@ impl Kinds {
         found.sort_by(|one, other| (other.0, other.1, &one.2.path).cmp(&(one.0, one.1, &other.2.path)));
         match found.as_slice() {
             [(_, _, only)] => Some(&only.path),
-            // The next is clearly less alike, or of another name.
+            // The next candidate is clearly less alike, or has another noun.
             [(called, most, first), (other, next, _), ..] if called > other || most * 3 > next * 4 => {
                 Some(&first.path)
             }
-            // Of those that are called alike the others end with the path of one: `/teams/{}/repos/{}` of `/repos/{}`.
+            // Candidates of one noun may all end with one path: `/teams/{}/repos/{}` with `/repos/{}`.
             [(called, ..), ..] => {
                 let alike: Vec<&Entity> =
                     found.iter().filter(|(other, ..)| other == called).map(|(.., entity)| *entity).collect();
@@ -113,13 +116,13 @@ impl Kinds {
 }
 
 impl Places {
-    /// The collection whose records an object is one of, by its members.
+    /// Returns the collection of an object, by its members.
     pub(in crate::ground) fn kind(&self, object: &Shape, noun: &str) -> Option<usize> {
         let members: BTreeSet<String> = names(object).collect();
         self.all.get_index_of(self.kinds.find(&members, noun)?)
     }
 
-    /// The values of a listed object that neither end has by itself.
+    /// Returns the values of a listed object that neither end has by itself.
     pub(in crate::ground) fn binding(&self, item: &Shape, ends: [usize; 2]) -> Vec<(String, Shape)> {
         let [ones, twos] =
             ends.map(|end| -> BTreeSet<String> { self.all[end].record.iter().flat_map(names).collect() });
@@ -135,14 +138,14 @@ impl Places {
         members.map(|(name, member)| (name.clone(), member.shape.clone())).collect()
     }
 
-    /// The resource whose records objects with such members are, by the noun of the place where they stand.
+    /// Returns the resource whose records objects with such members are. `noun` names the objects.
     pub(in crate::ground) fn resource_like(&self, members: &BTreeSet<String>, noun: &str) -> Option<&str> {
         let found = self.all.get(self.kinds.find(members, noun)?)?;
         found.uses.is_none().then_some(&*found.name)
     }
 }
 
-/// Plain names of members.
+/// Returns the plain names of members.
 fn names(object: &Shape) -> impl Iterator<Item = String> {
     let members = object.members().into_iter().flatten();
     members.map(|(name, _)| plain(name))

@@ -1,4 +1,4 @@
-//! The names of places.
+//! Names collections: their labels for users and the names of their resources.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::nouns::contained;
 use crate::words::{is_id, label, words};
 
 impl Places {
-    /// A place is called by what the keys in its paths say that they are of: `mappings/teams/{mapping_id}` has mappings.
+    /// Labels a collection by the keys in its paths: `mappings/teams/{mapping_id}` has mappings.
     pub(super) fn call_by_keys(&mut self, operations: &[Operation]) {
         for operation in operations {
             let mut parts = parts(operation);
@@ -38,7 +38,8 @@ impl Places {
         }
     }
 
-    /// What only holds things is called as they are: a `template list` is a template, where nothing else is one.
+    /// Drops the word for a container: a `template list` is a template, unless another collection has that
+    /// label.
     pub(super) fn shorten_labels(&mut self) {
         let shorts: Vec<String> = self.all.values().map(|found| contained(&found.label).to_owned()).collect();
         let mut uses: HashMap<&str, usize> = HashMap::new();
@@ -55,7 +56,7 @@ impl Places {
     pub(super) fn give_names(&mut self) {
         let mut taken: Vec<String> = Vec::new();
         let mut order: Vec<usize> = (0..self.all.len()).collect();
-        // The shortest path has the plain name.
+        // The shortest path gets the plain name.
         order.sort_by_key(|index| self.all.get_index(*index).map_or(0, |(_, found)| found.parts.len()));
         for index in order {
             let Some((_, found)) = self.all.get_index_mut(index) else { continue };

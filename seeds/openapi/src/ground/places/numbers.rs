@@ -1,4 +1,4 @@
-//! Records that paths name by a number which begins anew below each record above them: `/tv/{tv_id}/season/{season_number}`.
+//! Finds records that paths name by a number within their parent: `/tv/{tv_id}/season/{season_number}`.
 
 use diorama_seeds::contract::plain;
 
@@ -10,7 +10,7 @@ use crate::words::{identifier, words};
 const NUMBERS: [&str; 5] = ["number", "index", "position", "ordinal", "num"];
 
 impl Places {
-    /// Finds them: a number by its name, of records that stand below others and that nobody makes.
+    /// Finds the numbers by their names, for child records that callers do not create.
     pub(super) fn find_numbers(&mut self) {
         let numbered =
             self.all.iter().filter_map(|(path, found)| Some((path.clone(), self.number_of(found)?)));

@@ -1,4 +1,4 @@
-//! The parts of a path, and the list or record that a reply shows.
+//! Reads the parts of a path, and the list or record that a reply shows.
 
 use diorama_seeds::contract::noun;
 use diorama_seeds::world::api_path::{Piece, pieces};
@@ -9,7 +9,7 @@ use crate::shape::{Kind, Shape};
 use crate::views::{self, View, has_page, is_generic};
 use crate::words::{identifier, is_plural, label, singular, words};
 
-/// A part of a path.
+/// A segment of a path, or a piece of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::ground) enum Part {
     Text(String),
@@ -17,7 +17,7 @@ pub(in crate::ground) enum Part {
 }
 
 impl Part {
-    /// The name of a key.
+    /// Returns the name of a key; none for text.
     pub(in crate::ground) fn key(&self) -> Option<&str> {
         match self {
             Self::Key(name) => Some(name),
@@ -26,7 +26,7 @@ impl Part {
     }
 }
 
-/// The parts of an operation's path; parameters with a few values, and lists, are text.
+/// Returns the parts of an operation's path. Parameters with a few values, and lists, become text.
 pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
     let mut parts = Vec::new();
     for segment in operation.path.split('/').filter(|segment| !segment.is_empty()) {
@@ -64,7 +64,7 @@ pub(in crate::ground) fn parts(operation: &Operation) -> Vec<Part> {
     parts
 }
 
-/// The form of a path, in which the names of parameters do not count.
+/// Returns the form of a path, without the names of parameters.
 pub(in crate::ground) fn form(parts: &[Part]) -> String {
     let part = |part: &Part| match part {
         Part::Text(text) => format!("/{text}"),
@@ -73,12 +73,12 @@ pub(in crate::ground) fn form(parts: &[Part]) -> String {
     parts.iter().map(part).collect()
 }
 
-/// The names of the keys in a path.
+/// Returns the names of the keys in a path.
 pub(in crate::ground) fn keys(parts: &[Part]) -> Vec<&str> {
     parts.iter().filter_map(Part::key).collect()
 }
 
-/// The list that a reply shows: the member that holds it (empty for the body) and its items.
+/// Returns the list that a reply shows: the member that holds it (empty for the body) and its items.
 pub(in crate::ground) fn list<'s>(operation: &'s Operation, parts: &[Part]) -> Option<(String, &'s Shape)> {
     let reply = operation.reply.as_ref()?;
     let texts = parts.iter().rev().filter_map(|part| match part {
@@ -123,7 +123,7 @@ fn listed_in<'s>(shape: &'s Shape, wanted: &str, depth: u32) -> Option<(String, 
     }
 }
 
-/// The noun that all records of a schema say that they are.
+/// Returns the noun that a constant member gives to all records of a schema.
 pub(in crate::ground) fn noun_said(record: &Shape) -> Option<String> {
     let said = ["type", "object", "kind"].iter().find_map(|name| record.member(name))?;
     match &said.kind {
@@ -132,7 +132,7 @@ pub(in crate::ground) fn noun_said(record: &Shape) -> Option<String> {
     }
 }
 
-/// The record that a reply shows.
+/// Returns the record that a reply shows.
 pub(in crate::ground) fn find_shown(operation: &Operation) -> Option<&Shape> {
     match views::view(operation.reply.as_ref()?, true, false) {
         View::Record(shape) => Some(shape.fullest_object()).filter(|shape| shape.members().is_some()),
@@ -140,8 +140,9 @@ pub(in crate::ground) fn find_shown(operation: &Operation) -> Option<&Shape> {
     }
 }
 
-/// The record inside a reply that shows others beside it: `transaction` of `{"transaction": {..}, "required_fields": [..]}` at a path of
-/// transactions. The reply itself where it is the record.
+/// Returns the record inside a reply that holds other values too: `transaction` of `{"transaction": {..},
+/// "required_fields": [..]}`.
+/// Returns the reply itself where it is the record.
 pub(super) fn take_out_named<'a>(reply: &'a Shape, of: &str) -> &'a Shape {
     let Some(members) = reply.members().filter(|members| !members.contains_key("id")) else { return reply };
     let is_own = |name: &str, inner: &Shape| {
@@ -152,7 +153,7 @@ pub(super) fn take_out_named<'a>(reply: &'a Shape, of: &str) -> &'a Shape {
     own.find(|(name, inner)| beside == 0 && is_own(name, inner)).map_or(reply, |(_, inner)| inner)
 }
 
-/// A record with the members that it shows inside `attributes`, as JSON:API has it.
+/// Returns a record with the members of its `attributes`, as JSON:API nests them.
 pub(super) fn take_out_attributes(record: &Shape) -> Shape {
     let mut record = record.clone();
     let inner = record.member("attributes").and_then(Shape::members).cloned().unwrap_or_default();
@@ -164,7 +165,7 @@ pub(super) fn take_out_attributes(record: &Shape) -> Shape {
     record
 }
 
-/// What a list is called whose path ends with words that tell of which things they are: `threads/archived/public`.
+/// Labels a list whose path ends with adjectives: `threads/archived/public`.
 pub(super) fn described(parts: &[Part]) -> Option<String> {
     let mut said = Vec::new();
     for part in parts.iter().rev() {
@@ -173,7 +174,7 @@ pub(super) fn described(parts: &[Part]) -> Option<String> {
             let things = singular(&identifier(text));
             return (!said.is_empty()).then(|| label(&format!("{}_{things}", said.join("_"))));
         }
-        // Adjectives and participles tell which; nouns tell something else.
+        // Adjectives and participles qualify the noun; other words do not.
         if !["ed", "ive", "ic", "ate", "ing", "ent", "al", "est"].iter().any(|ending| text.ends_with(ending))
         {
             return None;
@@ -183,7 +184,7 @@ pub(super) fn described(parts: &[Part]) -> Option<String> {
     None
 }
 
-/// The words of a path's part up to the first that is none.
+/// Returns the words of a path segment up to the first that starts with a digit.
 pub(super) fn spelt(part: &str) -> String {
     let all = words(part);
     let kept = all.iter().take_while(|word| !word.starts_with(|first: char| first.is_ascii_digit()));

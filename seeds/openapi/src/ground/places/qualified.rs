@@ -1,4 +1,4 @@
-//! What tells collections of one noun apart, and how the document writes its words.
+//! Tells collections of one noun apart, and writes words as the document does.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,9 +12,9 @@ use crate::shape::Shape;
 use crate::words::{label, singular, words};
 
 impl Places {
-    /// Collections of one noun are told apart by the words of their paths that name no record: what is at
-    /// `/orgs/{org}/dependabot/secrets` are Dependabot secrets where there are other secrets, and what has no such words
-    /// beside others that have is called as its operations call it (`Get a commit comment`).
+    /// Adds to labels of one noun the path words that name no record: `/orgs/{org}/dependabot/secrets` holds
+    /// Dependabot secrets.
+    /// A collection without such words takes the name that its operations use: `Get a commit comment`.
     pub(super) fn tell_apart(&mut self, operations: &[Operation]) {
         let names: HashSet<String> = self.all.values().map(|found| last(&found.label)).collect();
         let writing = Writing::of(operations);
@@ -22,14 +22,14 @@ impl Places {
         let all: Vec<Named> = self.all.values().map(|found| self.named(found)).collect();
         let mut labels = Vec::with_capacity(all.len());
         for (path, own) in self.all.keys().zip(&all) {
-            // Others that a request for this one might mean: they are called alike, and stand below as much, or more.
+            // A request for this collection might mean these: same label, and at least the same parents.
             let others: Vec<&Named> = all.iter().filter(|other| other.may_be_meant_by(own)).collect();
             let tells = |word: &&String| others.iter().any(|other| !other.qualifiers.contains(*word));
             let words: Vec<&String> = own.qualifiers.iter().filter(tells).collect();
             let told = |from: usize, other: &Named| {
                 words.iter().skip(from).any(|word| !other.qualifiers.contains(*word))
             };
-            // As few words as tell it from those.
+            // The fewest words that distinguish it from those.
             let from = (0..words.len()).rev().find(|from| others.iter().all(|other| told(*from, other)));
             let telling = words.iter().skip(from.unwrap_or_default()).map(|word| writing.attributive(word));
             let beside = others.iter().any(|other| other.below == own.below);
@@ -45,7 +45,7 @@ impl Places {
         }
     }
 
-    /// What is known of a place by its path: what people call what is there, and below what.
+    /// Returns the label of a collection, with the words and parents of its path.
     fn named(&self, found: &Collection) -> Named {
         let said: Vec<String> = words(&found.label).iter().map(|word| noun(word)).collect();
         let mut qualifiers = self.qualifiers(&found.parts);
@@ -54,7 +54,7 @@ impl Places {
         Named { label: found.label.clone(), qualifiers, below }
     }
 
-    /// The noun of a place that the name of a schema says its records are: `user` of `UserResponse`.
+    /// Returns the noun of a collection that the name of a schema contains: `user` of `UserResponse`.
     pub(in crate::ground) fn said_by(&self, record: &Shape) -> Option<String> {
         let said = words(record.title.as_deref()?);
         let is_place =
@@ -62,7 +62,7 @@ impl Places {
         said.iter().map(|word| noun(word)).find(is_place)
     }
 
-    /// The words of a path that no key follows, before its last.
+    /// Returns the words before the last one of a path that no key follows.
     pub(in crate::ground) fn qualifiers(&self, parts: &[Part]) -> Vec<String> {
         let end = parts.iter().rposition(|part| matches!(part, Part::Text(_))).unwrap_or_default();
         let before = parts.get(..end).unwrap_or_default();
@@ -85,7 +85,7 @@ impl Places {
     }
 }
 
-/// What people call what is at a place, before it is told from others.
+/// A label before other collections are told apart.
 struct Named {
     label: String,
     /// The words of its path that name no record.
@@ -95,7 +95,8 @@ struct Named {
 }
 
 impl Named {
-    /// Whether another place is called by this one's name, or by the end of it, and stands below no more.
+    /// Returns true if a request for the other collection may mean this one: its label ends alike, and it has
+    /// all of the other's parents.
     fn may_be_meant_by(&self, other: &Self) -> bool {
         let alike = self.label == other.label || self.label.ends_with(&format!(" {}", other.label));
         alike
@@ -104,12 +105,12 @@ impl Named {
     }
 }
 
-/// The last word of a name, as a noun.
+/// Returns the last word of a name, as a noun.
 fn last(name: &str) -> String {
     words(name).last().map(|word| noun(word)).unwrap_or_default()
 }
 
-/// What the operations on the records of a place call them, by the place's path: `commit comment`.
+/// Returns the names that operations give to the records of a collection, by its path: `commit comment`.
 fn called(operations: &[Operation]) -> HashMap<String, String> {
     let mut called = HashMap::new();
     for operation in operations {
@@ -123,9 +124,9 @@ fn called(operations: &[Operation]) -> HashMap<String, String> {
     called
 }
 
-/// How a document writes words inside its sentences.
+/// The spelling of words inside a document's sentences.
 struct Writing {
-    /// By the word in lower case: how often it stands so, and the other ways.
+    /// By the word in lower case: how often it stands so, and its other spellings.
     seen: HashMap<String, (u32, HashMap<String, u32>)>,
 }
 
@@ -151,14 +152,14 @@ impl Writing {
         Self { seen }
     }
 
-    /// A proper noun as the document writes it: what stands in sentences with a capital, mostly and more than once.
+    /// Returns a proper noun as the document writes it: capitalised mostly and more than once.
     fn proper(&self, word: &str) -> Option<&str> {
         let (plain, other) = self.seen.get(&word.to_lowercase())?;
         let (written, count) = other.iter().max_by_key(|(written, count)| (**count, *written))?;
         (*count > 1 && *count > plain * 3).then_some(written.as_str())
     }
 
-    /// A word before a noun: a proper noun keeps its number.
+    /// Returns a word as a modifier of a noun. A proper noun keeps its plural.
     fn attributive(&self, word: &str) -> String {
         match self.proper(word) {
             Some(_) => word.to_lowercase(),
@@ -166,7 +167,7 @@ impl Writing {
         }
     }
 
-    /// A name whose proper nouns are written as the document does; what records are called is none.
+    /// Returns a label with proper nouns as the document writes them; the nouns of records are not proper.
     fn spell(&self, name: &str, names: &HashSet<String>) -> String {
         let mut all: Vec<String> = name.split(' ').map(str::to_owned).collect();
         let before = all.len().saturating_sub(1);

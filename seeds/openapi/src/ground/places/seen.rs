@@ -1,4 +1,4 @@
-//! The places that operations show, and what many paths together tell of one.
+//! Collects the collections that operations show, and facts that several paths give together.
 
 use diorama_seeds::contract::{noun, plain};
 use diorama_seeds::english::stem;
@@ -11,7 +11,7 @@ use crate::views;
 use crate::words::{is_version, label, singular, words};
 
 impl Places {
-    /// What of paths is told by more than one of them: which keys show a record, and which a list.
+    /// Reads which path keys open a record, and which open a list.
     pub(super) fn read_forms(&mut self, operations: &[Operation]) {
         self.forms = operations.iter().map(|operation| form(&parts(operation))).collect();
         let changes =
@@ -63,18 +63,19 @@ impl Places {
         }
     }
 
-    /// Whether a key in a path is the first part of one of two: `{owner}/{repo}`, where no path ends with the first.
+    /// Returns true if a key is the first part of a key of two: `{owner}/{repo}`, where no path ends with the
+    /// first.
     pub(super) fn is_first_part(&self, parts: &[Part], at: usize) -> bool {
         let pair = matches!((parts.get(at), parts.get(at + 1)), (Some(Part::Key(_)), Some(Part::Key(_))));
         pair && !self.forms.contains(&form(parts.get(..=at).unwrap_or_default()))
     }
 
-    /// Whether a path ends with a key and lists what stands below it.
+    /// Returns true if a path ends with a key and lists its children.
     pub(in crate::ground) fn is_list(&self, parts: &[Part]) -> bool {
         self.lists.contains(&form(parts))
     }
 
-    /// The member (empty for the body) in which a reply lists nothing but the keys of what lies below its path.
+    /// Returns the member (empty for the body) in which a reply lists only the keys of the path's records.
     pub(in crate::ground) fn keys_listed(&self, operation: &Operation, parts: &[Part]) -> Option<String> {
         let opens = self.opened.contains(&format!("{}/{{}}", form(parts)));
         let reply = operation.reply.as_ref().filter(|_| opens)?;
@@ -92,8 +93,8 @@ impl Places {
         only.then(|| name.clone())
     }
 
-    /// The collection at a path: of this form, or the only one whose form ends so (`/organization/projects/{}` for
-    /// `/projects/{}`).
+    /// Returns the collection at a path: of this form, or the only one whose form ends with it.
+    /// `/organization/projects/{}` answers for `/projects/{}`.
     pub(in crate::ground) fn exact(&self, path: &str) -> Option<usize> {
         self.all.get_index_of(path).or_else(|| {
             let ends = |(_, known): &(usize, &String)| known.len() > path.len() && known.ends_with(path);
@@ -103,8 +104,8 @@ impl Places {
         })
     }
 
-    /// The parts of an operation's path. Of two keys in a row the second says nothing more where the first alone shows
-    /// the record.
+    /// Returns the parts of an operation's path. The second of two adjacent keys is dropped if the first
+    /// alone opens the record.
     pub(in crate::ground) fn parts(&self, operation: &Operation) -> Vec<Part> {
         let mut kept: Vec<Part> = Vec::new();
         let all = parts(operation);
@@ -112,7 +113,7 @@ impl Places {
         for (at, part) in all.into_iter().enumerate() {
             let known = matches!((&part, kept.last()), (Part::Key(_), Some(Part::Key(_))))
                 && self.opened.contains(&form(&kept));
-            // One of a few values chooses among the records of the place before it.
+            // A segment with a few values chooses among the records of the collection before it.
             let chooses = matches!(&part, Part::Text(text) if text.starts_with('{'))
                 && (at < last || self.chosen.contains(&operation.path));
             if !known && !chooses {
@@ -156,16 +157,16 @@ impl Places {
                     found.is_numeric = true;
                     found.counted.clone_from(&shape.choices);
                 }
-                // A path may be seen before the one of its records.
+                // A collection's path may be read before the paths of its records.
                 found.single = false;
                 found.opened |= get;
-                // A change without a body puts what its path names into this place.
+                // A PUT without a body adds the named record to this collection.
                 found.joined |=
                     operation.method == "PUT" && operation.request.is_none() && operation.written.is_none();
                 if let Some(shape) = key_shape.filter(|_| found.record.is_none()) {
                     found.key_shape = shape;
                 }
-                // What a record's own path shows tells more than what a change answers.
+                // The record's own path shows more members than the reply to a change.
                 if record.is_some() && (get || found.record.is_none()) {
                     found.record = record;
                 }
@@ -182,7 +183,7 @@ impl Places {
                         if let Some(label) = described(&parts) {
                             found.label = label;
                         }
-                        // `address_configurations` at `/addresses` are those of addresses.
+                        // `address_configurations` at `/addresses` are configurations of addresses.
                         let words = words(&name);
                         if words.len() > 1 && words.iter().any(|word| noun(word) == found.noun) {
                             found.label = label(&singular(&words.join("_")));

@@ -1,5 +1,5 @@
-//! Keys in paths that no collection of the document has: members of the records below them, or keys of records that are
-//! only named elsewhere.
+//! Finds keys in paths that no collection has: members of the path's children, or keys of records that only
+//! members name.
 
 use std::collections::HashSet;
 
@@ -12,12 +12,12 @@ use crate::document::Operation;
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, label, singular, words};
 
-/// Values of a member by which paths tell records apart.
+/// Values of a member by which paths select records.
 const PICKS: u64 = 3;
-/// Replies are searched for names so deep.
+/// Levels of a reply that are searched for names.
 const MAX_DEPTH: u32 = 6;
 
-/// Finds them. A key that no reply shows is none that anybody could know.
+/// Finds such keys. Keys that no reply shows are skipped, because no caller could know them.
 pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     let mut told = HashSet::new();
     for reply in operations.iter().filter_map(|operation| operation.reply.as_ref()) {
@@ -36,7 +36,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
                 continue;
             }
             let shape = operation.key_shape(name).cloned().unwrap_or_default();
-            // An id that stands in an object of its own is that object's.
+            // An id inside an object of its own belongs to that object.
             let inside = |stem: String| told.contains(&format!("{stem}.id"));
             let is_own = is_id(name) && stem(name).is_some_and(inside);
             if let Some((_, member)) = places.member_below(&path, name).filter(|_| !is_own) {
@@ -56,7 +56,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     }
 }
 
-/// Names the first parts of keys of two: of the names that paths have for one, the one of which records show a member.
+/// Names the first parts of keys of two: of all names in paths, the one that records have as a member.
 fn name_first_parts(places: &mut Places, operations: &[Operation]) {
     let mut names: IndexMap<String, IndexSet<String>> = IndexMap::new();
     for operation in operations {
@@ -79,7 +79,7 @@ fn name_first_parts(places: &mut Places, operations: &[Operation]) {
     }
 }
 
-/// The noun of a key.
+/// Returns the noun of a key.
 pub(super) fn stem(name: &str) -> Option<String> {
     let stem = key_name(name).map_or_else(|| noun(name), |(stem, _)| stem);
     Some(stem).filter(|stem| !stem.is_empty())
@@ -89,7 +89,7 @@ pub(super) fn tells(told: &HashSet<String>, name: &str, stem: &str) -> bool {
     told.contains(&plain(name)) || told.contains(&format!("{stem}id"))
 }
 
-/// A collection whose records nothing shows but members that hold their keys.
+/// Makes a collection for records that only members with their keys mention.
 fn only_named(name: &str, stem: &str, shape: Shape) -> Collection {
     let mut words = words(name);
     words.pop_if(|_| key_name(name).is_some());
@@ -105,7 +105,7 @@ fn only_named(name: &str, stem: &str, shape: Shape) -> Collection {
     }
 }
 
-/// Plain names of scalar members, and `userid` for `id` inside `user`.
+/// Collects the plain names of scalar members, and `userid` for `id` inside `user`.
 pub(super) fn names(shape: &Shape, inside: &str, told: &mut HashSet<String>, depth: u32) {
     match &shape.kind {
         Kind::Object(members) if depth < MAX_DEPTH => {
@@ -126,7 +126,7 @@ pub(super) fn names(shape: &Shape, inside: &str, told: &mut HashSet<String>, dep
     }
 }
 
-/// Some values of a member, of the form that a parameter gives them.
+/// Returns some values of a member, in the form of its parameter.
 fn picks(name: &str, shape: &Shape) -> Vec<Json> {
     let samples: Vec<Json> =
         shape.samples.iter().filter(|sample| sample.is_string()).take(2).cloned().collect();
@@ -139,7 +139,7 @@ fn picks(name: &str, shape: &Shape) -> Vec<Json> {
 }
 
 impl Places {
-    /// Whether a key in a path is that of a collection, or chooses a list.
+    /// Returns true if a key in a path belongs to a collection, or chooses a list.
     fn is_known(&self, parts: &[Part], at: usize, name: &str) -> bool {
         let path = form(parts.get(..at).unwrap_or_default());
         let before = parts.get(..at).unwrap_or_default().iter().rev().find_map(|part| match part {
@@ -153,7 +153,7 @@ impl Places {
             || (!self.lists.contains(&format!("{path}/{{}}")) && before.is_some_and(|before| named(&before)))
     }
 
-    /// The member of that name that records below a path have, and the form of their path.
+    /// Returns the member of that name in the records below a path, and the form of their path.
     pub(super) fn member_below(&self, path: &str, name: &str) -> Option<(String, String)> {
         let below = self.all.iter().filter(|(other, _)| other.starts_with(path));
         let (form, nearest) = below.min_by_key(|(_, found)| found.parts.len())?;

@@ -1,4 +1,4 @@
-//! Paths that show something of records which other places list or make: `/metrics/services/{service_id}`.
+//! Finds paths that show parts of records of another collection: `/metrics/services/{service_id}`.
 
 use std::collections::HashSet;
 
@@ -11,8 +11,8 @@ use crate::shape::Shape;
 use crate::words::label;
 
 impl Places {
-    /// What is only changed at a path of its own is what another place lists or makes: `/apps/{id}` beside
-    /// `/accounts/{account_id}/apps`.
+    /// Merges paths that only change records into the collection that lists or creates them: `/apps/{id}`
+    /// beside `/accounts/{account_id}/apps`.
     pub(super) fn find_changed(&mut self) {
         let only_changed = |found: &Collection| {
             let shown = found.opened || found.listed || found.made || found.joined || found.single;
@@ -36,7 +36,7 @@ impl Places {
         }
     }
 
-    /// What opens by a key that only another place's records show is one record below each of those.
+    /// Turns paths that open by another collection's key into one record below each of its records.
     pub(super) fn find_views(&mut self) {
         let alone = |found: &Collection| {
             let shown = found.listed || found.made || found.joined || found.single;
@@ -53,8 +53,8 @@ impl Places {
         }
     }
 
-    /// Finds records that several places open by one key and no list shows. One place keeps them, and each other place shows one
-    /// record below each of them.
+    /// Finds records that several paths open by one key and no list shows.
+    /// One collection stores them, and the others hold one record below each.
     pub(super) fn find_shared_roots(&mut self, operations: &[Operation]) {
         let writes = operations.iter().filter(|operation| operation.method != "GET");
         let written: HashSet<String> = writes.map(|operation| form(&self.parts(operation))).collect();
@@ -77,7 +77,7 @@ impl Places {
             .flat_map(|(_, item)| item.members().into_iter().flatten().map(|(name, _)| plain(name)))
             .collect();
         for (key, mut paths) in shared.into_iter().filter(|(key, _)| !listed.contains(key)) {
-            // The place that has the key's noun keeps the records, else one that shows the key.
+            // The collection with the key's noun stores the records, else one that shows the key.
             paths.sort_by_key(|path| {
                 let found = &self.all[path];
                 let is_own = key_name(&key).is_some_and(|(stem, _)| stem == found.noun);
@@ -92,7 +92,7 @@ impl Places {
         }
     }
 
-    /// Makes a collection that only opens one record below each of those that its key names.
+    /// Turns a collection into one record below each record that its key names.
     fn make_view(&mut self, path: &str) {
         let Some(mut view) = self.all.shift_remove(path) else { return };
         view.parts.extend(view.item.take().map(Part::Key));
@@ -103,7 +103,7 @@ impl Places {
         self.all.insert(form(&view.parts), view);
     }
 
-    /// The collection that lists or makes what a key names, where its records are others than those that the key opens.
+    /// Returns the collection that lists or creates the records of a key, where they are not the path's own.
     fn shown_elsewhere(&self, at: usize, key: &str) -> Option<usize> {
         let stem = key_name(key).map_or_else(|| noun(key), |(stem, _)| stem);
         let own = &self.all[at];
@@ -115,7 +115,7 @@ impl Places {
             };
             found.item.is_some() || found.record.as_ref().is_some_and(member)
         };
-        // Members that show their user stand for users: they are none.
+        // Members that show their user represent users and are none themselves.
         let stands_for = |found: &Collection| {
             let mut members = found.record.as_ref().and_then(Shape::members).into_iter().flatten();
             members.any(|(name, member)| noun(name) == *wanted && member.shape.members().is_some())

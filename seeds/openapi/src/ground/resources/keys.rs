@@ -1,4 +1,4 @@
-//! The key fields of records, and what their values look like.
+//! Makes the key fields of records, and the form of their values.
 
 use diorama_seeds::contract::{KEYS, Schemas, Side, key_name, plain};
 use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
@@ -12,7 +12,7 @@ use crate::ground::places::{Collection, Places};
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, label, words};
 
-/// A range of fewer keys is not kept: the records of all owners share one range.
+/// A smaller range of integer keys is ignored, because the records of all owners share one range.
 const LEAST_KEYS: i64 = 200;
 
 pub(super) fn key_field(found: &Collection) -> FieldDoc {
@@ -37,7 +37,7 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
         _ if is_name(found) => Some(NAMES.to_owned()),
         _ => found.key_shape.pattern.as_deref().and_then(code_of),
     };
-    // A key that is a name of its own kind is made as such names are.
+    // A key that is a kind of name is generated as such names are.
     let by_name = Some(found.key.as_str())
         .filter(|key| !is_id(key) && found.key_shape.format.is_none() && found.key_shape.samples.is_empty())
         .and_then(|key| {
@@ -59,7 +59,7 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
 
-/// The first of the numbers that a document counts out as keys of what stands below nothing: 1 of `enum: [1, 2, 3]`.
+/// Returns the first of the consecutive numbers that a document enumerates as keys: 1 of `enum: [1, 2, 3]`.
 pub(super) fn find_first_number(found: &Collection) -> Option<i64> {
     let mut numbers = found.counted.iter().map(Json::as_i64);
     let first = numbers.next()??;
@@ -67,12 +67,12 @@ pub(super) fn find_first_number(found: &Collection) -> Option<i64> {
     (is_counted && found.above.is_empty()).then_some(first)
 }
 
-/// How names are made that callers choose: `amber-canyon`.
+/// The form of names that callers choose: `amber-canyon`.
 const NAMES: &str = "{w}-{w}";
-/// Characters of the shortest and of the longest of these.
+/// The lengths of the shortest and the longest such name, in characters.
 const NAME_CHARS: (u32, u32) = (9, 15);
 
-/// Whether a key is a name that callers choose, and of no form that forbids one in words.
+/// Returns true if callers choose the key as a name, and its form allows words.
 fn is_name(found: &Collection) -> bool {
     let shape = &found.key_shape;
     let is_called = words(&found.key).last().is_some_and(|last| last == "name");
@@ -90,12 +90,12 @@ fn is_name(found: &Collection) -> bool {
         && shape.pattern.as_ref().is_none_or(fits)
 }
 
-/// Whether a key may be as short and as long as names are.
+/// Returns true if a key may be as short and as long as names are.
 fn is_long_enough(shape: &Shape) -> bool {
     shape.min_length.unwrap_or(0) <= NAME_CHARS.0 && shape.max_length.unwrap_or(u32::MAX) >= NAME_CHARS.1
 }
 
-/// How keys that are text are written where nothing says more.
+/// Returns a provider of string keys where the schema gives no form.
 fn made_code(found: &Collection) -> Json {
     let code = |form: &str| json!({"provider": "code", "format": form});
     let says_number = |text: &str| words(text).iter().any(|word| word == "number");
@@ -128,7 +128,7 @@ fn made_code(found: &Collection) -> Json {
     }
 }
 
-/// A code for keys that are longer or shorter than usual.
+/// Returns a code for keys whose length limits exclude the usual codes.
 fn of_length(shape: &Shape) -> Option<Json> {
     let (least, most) = (shape.min_length.unwrap_or(0), shape.max_length.unwrap_or(u32::MAX));
     let code = match (least, most) {
@@ -144,7 +144,7 @@ fn of_length(shape: &Shape) -> Option<Json> {
 /// Providers of names that are written without blanks.
 const WRITTEN: [&str; 6] = ["username", "email", "domain_name", "repository_name", "server_name", "slug"];
 
-/// A pattern as a code: as it is written, or by a text that matches it, in which digits may change.
+/// Converts a pattern into a code: directly, or from a matching string whose digits vary.
 fn code_of(pattern: &str) -> Option<String> {
     let short = fakes::pattern_code(pattern);
     if let Some(code) = short.clone().filter(|code| count_drawn(code) >= 3) {
@@ -152,7 +152,7 @@ fn code_of(pattern: &str) -> Option<String> {
     }
     let schema = json!({"type": "string", "pattern": pattern});
     let fits = |text: &str| Schemas::default().check(&schema, &json!(text), Side::Reply).is_ok();
-    // Numbers as text, with any or with many digits, and as many digits or letters as the pattern counts.
+    // Numbers as strings, of any or of many digits, and as many digits or letters as the pattern counts.
     let uuid = "{xxxxxxxx}-{xxxx}-4{xxx}-8{xxx}-{xxxxxxxxxxxx}";
     let some = ["a{xxxxxxx}", "1#################", "########", "1#######", "{xxxxxxxx}", "{AAAAAA}", uuid];
     let some = some.map(str::to_owned);
@@ -160,7 +160,7 @@ fn code_of(pattern: &str) -> Option<String> {
     let counted = counts.filter(|count| (4..=64).contains(count)).flat_map(|count| {
         ["#".repeat(count), format!("{{{}}}", "x".repeat(count)), format!("{{{}}}", "A".repeat(count))]
     });
-    // A text of the pattern, with more digits where it has few.
+    // Strings that match the pattern, with more digits where they have few.
     let texts = (1..5).filter_map(|seed| matching_text(pattern, seed));
     let written = texts.flat_map(|text| {
         let digits = |c: char| if c.is_ascii_digit() { '#' } else { c };
@@ -173,11 +173,11 @@ fn code_of(pattern: &str) -> Option<String> {
         let (low, high) = if code.contains("{A") { ('B', 'Y') } else { ('0', 'f') };
         fits(&spell(code, '0', low)) && fits(&spell(code, '9', high))
     });
-    // Few keys are better than keys of another form.
+    // Few different keys are better than keys of a wrong form.
     long.or_else(|| short.filter(|code| count_drawn(code) == 2))
 }
 
-/// A code with the same digit and the same letter wherever one is drawn.
+/// Writes a code with one digit and one letter in all drawn positions.
 fn spell(code: &str, digit: char, letter: char) -> String {
     let mut is_inside = false;
     let drawn = code.chars().filter_map(|c| match c {
@@ -192,19 +192,19 @@ fn spell(code: &str, digit: char, letter: char) -> String {
     drawn.collect()
 }
 
-/// Characters of a code that are drawn.
+/// Returns the number of drawn characters of a code.
 fn count_drawn(code: &str) -> usize {
     spell(code, '\0', '\0').matches('\0').count()
 }
 
-/// Ids that refer to no record of the document are kept with their record, so that filters by them find it.
+/// Stores ids that refer to no record of the document, so that filters by them find records.
 pub(super) fn keep_ids(places: &Places, all: &mut IndexMap<String, ResourceDoc>) {
     for found in places.all.values() {
         let (Some(doc), Some(record)) = (all.get_mut(&found.name), &found.record) else { continue };
         for (name, member) in record.members().into_iter().flatten() {
             let field = identifier(name);
             let is_known = doc.fields.keys().any(|known| plain(known) == plain(name));
-            // The id of what goes by another key stands beside it, and what stands above is told by the path.
+            // The id beside another key is stored already, and the path gives the parents.
             let is_bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
             let is_above = found.above.iter().any(|above| plain(&above.field) == plain(name));
             if is_known || is_bare || is_above || !is_id(name) || !places.asked.contains(&plain(name)) {

@@ -1,4 +1,5 @@
-//! Other right ways to ask for the yes that a policy asks for: once and early for all calls of a goal, or for each call by itself.
+//! Varies the questions for the consent that a policy requires: one early question for all calls of a goal,
+//! or one for each call.
 
 use diorama_seeds::task::places;
 
@@ -11,13 +12,13 @@ use crate::reason::{Reason, Way};
 /// Runs the reference calls with these questions.
 ///
 /// # Errors
-/// Which of them does not pass.
+/// Returns the variant that does not pass.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let grounded = trial.grounded;
     if grounded.consents.is_empty() {
         return Ok(());
     }
-    // A run asks for each call by itself.
+    // A run asks for each call separately.
     let Some(split) = trial.rerun(|_, _| {}) else { return Ok(()) };
     accept(trial, report, Way::SplitConsent, &split)?;
     let mut joined = split.clone();

@@ -1,4 +1,5 @@
-//! Mutants of tasks whose policy asks for a yes of the user: nobody asks, or the yes is to another call than the one that is made.
+//! Mutates the consent that a policy requires: the user is not asked, or agrees to another call than the one
+//! that follows.
 
 use diorama_seeds::task::Call;
 
@@ -7,10 +8,10 @@ use super::super::trial::{Run, RunConsent, Trial};
 use super::other_values;
 use crate::reason::{Code, Mutation, Reason};
 
-/// Runs the mutants. In each of them the calls are those of the reference.
+/// Runs the mutants, which make the calls of the reference.
 ///
 /// # Errors
-/// That one of them passes.
+/// Returns a mutant that passes.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let grounded = trial.grounded;
     let needing = |call: &usize| grounded.entries.get(*call).is_some_and(|entry| entry.needs.is_some());

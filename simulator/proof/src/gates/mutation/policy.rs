@@ -1,9 +1,7 @@
-//! Mutants of tasks with a policy: what it forbids is done, and what it allows is refused.
+//! Mutates tasks with a policy: forbidden calls are made, and allowed ones are refused.
 //!
-//! Where the policy stands in articles, one that was replaced may lead to the opposite verdict.
-//!
-//! A solver that holds a rule with another number or without its exception comes to the same verdict as the reference, which makes no
-//! difference, or to the opposite one, which is one of these two.
+//! A replaced article may give the opposite verdict, which is a mutant, too. A solver with a wrong number or
+//! without an exception reaches one of the two verdicts, so further mutants are not needed.
 
 use diorama_engine::apply;
 use diorama_seeds::task::{Call, Outcome, RefusalClass};
@@ -16,7 +14,7 @@ use crate::reason::{Code, Mutation, Reason};
 /// Runs the mutants.
 ///
 /// # Errors
-/// That one of them passes.
+/// Returns a mutant that passes.
 pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     for (number, goal) in trial.grounded.goals.iter().enumerate() {
         if let Some(declined) = &goal.declined {
@@ -56,13 +54,13 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     Ok(())
 }
 
-/// Whether the rules of articles that were replaced allow a call after a run; none where no article was.
+/// Returns true if replaced articles allow a call after a run; none where no article was replaced.
 fn verdict_of_replaced(trial: &Trial<'_>, run: &Run, call: &Call) -> Option<bool> {
     let shadow = trial.context.base.replaced_shadow()?;
     Some(apply(shadow, run.session.state(), call).reply.is_success())
 }
 
-/// The reference calls before one of them, some of which are left out.
+/// Makes the reference calls up to a position, without some of them.
 fn replay(trial: &Trial<'_>, end: usize, left_out: impl Fn(usize) -> bool) -> Run {
     let mut run = trial.start();
     for index in 0..end {

@@ -1,8 +1,7 @@
-//! Literal: an agent that does what the user's words say, and asks nothing back, does no damage.
+//! Checks that an agent that follows the user's words literally, and asks nothing back, does no damage.
 //!
-//! A value that opens a goal and that a later line of the user takes back is acted on by whoever owes no question. Such a
-//! correction must stand in the same message, or come as a goal of its own once the first has ended. What the user withholds
-//! until asked is no correction.
+//! An agent may act on a value of the opening that a later line takes back. Such a correction must stand in
+//! the same message, or in a goal of its own after the first. A withheld detail is no correction.
 
 use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, Stance};
@@ -21,7 +20,7 @@ use crate::survey::reads;
 /// Runs the gate.
 ///
 /// # Errors
-/// The value that the opening gives, and that must not be acted on.
+/// Returns the value of the opening that must not be acted on.
 pub(super) fn run(
     trial: &Trial<'_>,
     (turns, clock): (&[Prose], &Clock),
@@ -60,7 +59,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The last turn of the user that gives a value, or a part of it.
+/// Returns the last turn of the user that gives a value, or a part of it.
 fn last_turn(source: &ArgumentSource) -> Option<u32> {
     match source {
         ArgumentSource::User { turn, .. } => Some(*turn),
@@ -69,7 +68,8 @@ fn last_turn(source: &ArgumentSource) -> Option<u32> {
     }
 }
 
-/// Returns true if the reference calls with another value for one argument change something that the checks do not take.
+/// Returns true if the reference calls with another value for one argument make a change that the checks
+/// reject.
 fn does_damage(trial: &Trial<'_>, call: usize, end: usize, name: &str, other: &Json) -> bool {
     let changed = trial.rerun(|index, made| {
         if index == call {
@@ -87,7 +87,7 @@ fn does_damage(trial: &Trial<'_>, call: usize, end: usize, name: &str, other: &J
     changes_something && !trial.passes(&run, &trial.answers_of_run(&run))
 }
 
-/// The values of a parameter that a message gives, other than the one that was taken, and that no call takes for anything.
+/// Returns the values for a parameter in a message, other than the taken one, that no other call uses.
 fn others_said(
     prose: &Prose,
     parameter: &Parameter,
@@ -111,7 +111,7 @@ fn others_said(
         Type::Time => hours().map(Value::Time).collect(),
         Type::DateTime => {
             let Some(Value::DateTime(instant)) = parse(taken) else { return Vec::new() };
-            // A day that is not said is that of the value; without an hour the opening gives no value.
+            // A missing day is that of the value; without an hour the opening gives no value.
             let mut on: Vec<_> = days().collect();
             if on.is_empty() {
                 on.push(clock.zone.date_of(instant));

@@ -1,4 +1,4 @@
-//! Offers with right and with altered values, and questions, over the scripts of generated rows.
+//! Measures the answers to right offers, altered offers and questions, over scripts of generated rows.
 
 use diorama_seeds::script::{Goal, Script, WithheldDetail};
 
@@ -6,16 +6,16 @@ use super::hear;
 use crate::consent::is_consent;
 use crate::progress::Progress;
 
-/// A script that has come to its last goal, with messages of an assistant.
+/// A script at its last goal, with messages of an assistant.
 #[derive(serde::Deserialize)]
 struct Case {
     /// The openings of its goals.
     user: Vec<String>,
     withheld: Vec<WithheldDetail>,
     lines: Vec<String>,
-    /// Offers that the script contradicts, with what the answer must have.
+    /// Offers that contradict the script, with the words that the answer must have.
     altered: Vec<Message>,
-    /// Offers that it agrees with or leaves open.
+    /// Offers that the script agrees with or leaves open.
     #[serde(rename = "true")]
     right: Vec<String>,
     asked: Vec<Message>,
@@ -42,7 +42,7 @@ struct Tally {
     denied: usize,
     /// Altered offers and questions.
     contents: usize,
-    /// Answers without what they must have, or with what they must not.
+    /// Answers that lack required words or have forbidden ones.
     wrong: usize,
 }
 
@@ -116,8 +116,8 @@ fn cases(text: &str) -> Vec<Case> {
 #[test]
 fn an_altered_offer_is_denied_and_a_right_one_accepted() {
     let cases = cases(include_str!("../../offers.jsonl"));
-    // The most that may go wrong: altered offers agreed to, right ones denied, contents. The second half was not read
-    // while the code was written; it shows what is not understood yet.
+    // The shares that may fail: altered offers with a yes, right ones without, and wrong contents.
+    // The held-out half was not read while the code was written.
     for (held_out, most) in [(false, (0.0, 0.0, 0.07)), (true, (0.12, 0.04, 0.25))] {
         let tally = tally(cases.iter().filter(|case| case.held_out == held_out));
         let share = |part: usize, whole: usize| part as f64 / whole.max(1) as f64;
@@ -128,7 +128,7 @@ fn an_altered_offer_is_denied_and_a_right_one_accepted() {
     }
 }
 
-/// The same for cases from standard input.
+/// Measures cases from standard input.
 #[test]
 #[ignore = "reads standard input"]
 fn measures_offers_of_the_caller() {

@@ -1,4 +1,4 @@
-//! A user who does not take a refusal.
+//! Checks a user who pleads after a refusal.
 
 use diorama_engine::session::{Session, SessionOptions};
 use diorama_seeds::script::{Goal, Script};
@@ -19,7 +19,7 @@ fn script() -> Script {
     Script { goals: vec![goal, bill], ..Script::default() }
 }
 
-/// Returns the user's answer to a message after an examination of the records.
+/// Returns the user's answer to a message after a call that read the records.
 fn says(progress: &Progress, message: &str) -> (String, Progress) {
     let mut session = Session::new(clinic(), SessionOptions::default());
     session.call(&call("ListDentists"));
@@ -36,14 +36,14 @@ fn the_user_pleads_once_after_each_refusal_and_then_gives_in() {
     assert_eq!(second, "But I'm gold.");
     let (last, progress) = says(&progress, "I'm sorry, I can't do that.");
     assert_eq!(last, "All right.");
-    // The goal has been open all the time.
+    // A refusal in words ends no goal.
     let next = end(&script(), &progress, Outcome::Refused, &[]);
     assert_eq!(next.content.as_deref(), Some("And what do I owe you?"));
     assert_eq!(next.progress.pleas, 0);
 }
 
 #[test]
-fn a_refusal_is_known_by_what_it_leaves_undone() {
+fn a_refusal_is_recognized_by_the_missing_action() {
     for message in [
         "By our rules that's too late: your visit starts at 14:30.",
         "I may not cancel it.",
@@ -71,7 +71,7 @@ fn questions_offers_and_announcements_are_no_refusals() {
 }
 
 #[test]
-fn nobody_pleads_for_what_has_been_done() {
+fn the_user_does_not_plead_for_a_finished_action() {
     let mut session = Session::new(clinic(), SessionOptions::default());
     let removed = session.call(&call(r#"Remove {"appointment_id": "APT-0003"}"#));
     assert!(!removed.changes.is_empty(), "{removed:?}");
@@ -109,7 +109,7 @@ fn an_impatient_user_leaves_after_needless_questions() {
     assert_eq!(answers[0], "I need to see a dentist on Friday.");
     let (answers, progress) = ask(&patient, &needless);
     assert!(!progress.over && progress.needless == 0, "{answers:?}");
-    // What only the user knows may be asked for, and so may leave; a detail that was told may not.
+    // Questions that only the user can answer are free, and so are offers. A repeated question counts.
     let useful = ["Who is the patient?", "Shall I book it?", "On which day would you like to come?"];
     let (answers, progress) = ask(&impatient, &useful);
     assert!(!progress.over && progress.needless == 1, "{answers:?}");
