@@ -236,7 +236,7 @@ fn bad_input_ends_with_one_message_and_nothing_written() {
     fails(&["generate", "--out", text(&out), "--shard", "4/3"], 2, "4/3");
     fails(&["generate", "--out", text(&out), "--shard", "0/3"], 2, "0/3");
     fails(&["generate", "--out", text(&out), "--threads", "0"], 2, "--threads");
-    fails(&["world", "show", "dentist"], 2, "dental_clinic");
+    fails(&["world", "show", "dental_clinc"], 2, "dental_clinic");
     fails(&["world", "check", "/dev/zero"], 1, "expected a document");
     fails(&["generate", "--out", text(&out), "--dialogues", "0"], 2, "dialogues");
     fails(&["generate", "--out", text(&out), "--nonsense"], 2, "--nonsense");

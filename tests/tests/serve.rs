@@ -101,6 +101,9 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
         assert_eq!((&shown["user"], &shown["system"]), (&json!(row.query), &json!(task.system)));
         let tools = serde_json::from_str::<Json>(&row.tools).unwrap();
         let (finish, others) = shown["tools"].as_array().unwrap().split_last().unwrap();
+        // Dialogues ask in words for the yes that a policy wants. Agents have a tool for it.
+        let (others, confirm) = others.split_at(others.len() - usize::from(task.checks.confirms));
+        assert!(confirm.iter().all(|tool| tool["function"]["name"] == "confirm"), "{confirm:?}");
         assert_eq!(others, tools.as_array().unwrap());
         let properties = &finish["function"]["parameters"]["properties"];
         let asked = |schema: &Json| schema["properties"].as_object().unwrap().len();
@@ -132,11 +135,16 @@ fn the_tasks_of_a_dataset_are_solved_by_their_reference_calls_and_by_nothing_les
 /// recorded messages.
 fn follow(server: &Server, session: &str, row: &Dialogue, task: &Task) {
     let path = |what: &str| format!("/v1/sessions/{session}/{what}");
-    let mut ended = 0;
+    let (mut ended, mut made) = (0, 0);
     let mut messages =
         row.messages.iter().skip_while(|message| message.role != Role::User).skip(1).peekable();
     while let Some(message) = messages.next() {
         for call in &message.tool_calls {
+            for asked in task.goals.iter().flat_map(|goal| &goal.consents).filter(|asked| asked.at == made) {
+                let calls = serde_json::to_value(&asked.calls).unwrap();
+                server.post(&path("confirm"), json!({"calls": calls, "message": "May I do this?"}));
+            }
+            made += 1;
             let arguments: Json = serde_json::from_str(&call.function.arguments).unwrap();
             let reply =
                 server.post(&path("call"), json!({"api": call.function.name, "arguments": arguments}));

@@ -206,8 +206,8 @@ impl Inputs {
 
     /// Adds the names of `--entities` to the worlds.
     ///
-    /// # Errors Returns an error if there are no worlds, or if the file cannot be read. A name without a
-    /// place gives a note only.
+    /// # Errors
+    /// Returns an error if there are no worlds, or if the file cannot be read. A name without a place gives a note only.
     pub fn name(&self, docs: &mut [WorldDoc], streams: &mut Streams<'_>) -> Result<(), CliError> {
         let Some(path) = &self.entities else { return Ok(()) };
         if docs.is_empty() {

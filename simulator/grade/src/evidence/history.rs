@@ -56,9 +56,9 @@ impl<'a> History<'a> {
             state.set_clock(entry.clock);
             let before = state.clone();
             let moves = !entry.changes.is_empty() || entry.api.is_some_and(|id| signs(world.api(id)));
-            let mut honest = entry.faults.is_empty();
-            // A reply that a fault or a hidden tool changed shows no record.
-            if moves || !entry.reply.is_success() {
+            let mut honest = true;
+            // A reply that a fault or a hidden tool changed shows no record. One that a fault only delayed does.
+            if moves || !entry.reply.is_success() || !entry.faults.is_empty() {
                 let applied = apply(base, &state, &entry.call);
                 honest = applied.reply == entry.reply;
                 state = applied.state;
