@@ -14,7 +14,7 @@ use diorama_output::storage::Storage;
 use diorama_tests::{Ran, diorama, files, shared_data};
 use serde_json::Value as Json;
 
-pub(crate) const ROWS: &str = "1000";
+pub(crate) const ROWS: &str = "400";
 
 fn run(arguments: &[&str]) -> Ran {
     diorama(arguments.iter().copied())
@@ -148,12 +148,12 @@ fn twenty_kills_resume_to_the_same_bytes() {
 #[test]
 fn every_row_replays_and_abilities_and_changes_are_there() {
     let verified = json(&ok(&["dataset", "verify", text(&whole()), "--json"]));
-    assert_eq!((verified["rows"].as_u64(), verified["replayed"].as_u64()), (Some(1000), Some(1000)));
+    assert_eq!([verified["rows"].to_string(), verified["replayed"].to_string()], [ROWS, ROWS]);
     let unproven = verified["unproven"].as_array().unwrap();
     assert!(unproven.iter().any(|what| what == "tags"), "{unproven:?}");
     let stats = json(&ok(&["dataset", "stats", text(&whole()), "--json"]));
     for ability in ["call", "retrieve_call", "plan_retrieve_call"] {
-        assert!(stats["abilities"][ability].as_u64().unwrap() > 150, "{ability}");
+        assert!(stats["abilities"][ability].as_u64().unwrap() > 60, "{ability}");
     }
     let rows = rows(&whole());
     let changing = rows.iter().filter(|(_, row)| row.initial_state_hash != row.final_state_hash).count();
