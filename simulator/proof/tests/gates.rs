@@ -126,7 +126,7 @@ fn place(source: &ArgumentSource, grounded: &Grounded) -> String {
 
 /// What the gates tried of a candidate that passes.
 fn tried(report: &GateReport) -> String {
-    let GateReport { solvable, nontrivial, mutation, alternatives, unambiguous, grounded } = report;
+    let GateReport { solvable, nontrivial, mutation, alternatives, unambiguous, grounded, traps: _ } = report;
     let mut text = format!("  {solvable} calls, {nontrivial} ways of doing nothing\n");
     for (fault, tally) in mutation {
         writeln!(text, "  {fault}: {} killed, {} equivalent", tally.killed, tally.equivalent).unwrap();
