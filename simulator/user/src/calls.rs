@@ -11,9 +11,10 @@ use diorama_seeds::model::{Api, Parameter, Record, Resource, ResourceId, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::script::{Goal, WantedCall};
 use diorama_seeds::task::Call;
-use diorama_seeds::value::Value as Stored;
+use diorama_seeds::value::{Date, Value as Stored};
 
 use super::mentions::{Mention, Reading};
+use super::ties::is_equal;
 use super::tokens::{folded_words, tokens};
 use super::vocabulary::is_common;
 
@@ -28,6 +29,8 @@ pub(super) struct WantedCalls {
     verbs: Vec<String>,
     /// Stems of all words of their APIs, parameters and records.
     words: Vec<String>,
+    /// The values of the records that they name, without those that the calls change.
+    known: Vec<Reading>,
     /// Stems of the words for their effects: of names, and of the first sentences of descriptions.
     effects: Vec<String>,
     /// Other APIs of their domains that change records: the stems of their verbs and of the words for their
@@ -158,6 +161,7 @@ impl WantedCalls {
                 self.words.extend(stems(&base.world().resource(*resource).label));
                 (name, other_names) = record_names(*resource, &item, base);
                 self.add_texts(*resource, &item, base, (clock, said));
+                self.add_known(want, (*resource, &item), base, clock);
             } else if let Type::Enum(choices) = &schema.kind {
                 name = item.as_str().map(spaced);
                 other_names = choices.iter().map(|choice| spaced(choice)).collect();
@@ -179,6 +183,34 @@ impl WantedCalls {
                 is_choice: matches!(schema.kind, Type::Enum(_)),
             });
         }
+    }
+
+    /// Adds what replies tell of a wanted record: an offer may repeat it.
+    fn add_known(
+        &mut self,
+        want: &WantedCall,
+        (resource, key): (ResourceId, &Stored),
+        base: &Base,
+        clock: &Clock,
+    ) {
+        let Some(record) = base.find(resource, key) else { return };
+        let fields = base.world().resource(resource).fields.iter().zip(record.iter());
+        for (field, value) in fields.filter(|(field, _)| !want.arguments.contains_key(&*field.name)) {
+            let text = match &field.schema.kind {
+                Type::Reference { resource, .. } => {
+                    record_names(*resource, value, base).0.unwrap_or_default()
+                }
+                _ => spoken(value, &field.schema, base.world()),
+            };
+            self.words.extend(stems(&text));
+            self.known.push(Reading::read(&text, clock));
+        }
+    }
+
+    /// Returns true if a mention is a value of a record that a wanted call names.
+    pub(super) fn tells(&self, mention: &Mention, today: Date) -> bool {
+        let known = self.known.iter().flat_map(|reading| &reading.mentions);
+        known.into_iter().any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, today))
     }
 
     /// Adds the strings of a wanted record by which the user may refer to it: the taxi, and not the dinner.

@@ -173,7 +173,7 @@ fn other_value<'a>(
     wants: &Wants,
     today: Date,
 ) -> Option<&'a WantedValue> {
-    if is_wanted(mention, calls, today) || wants.says_value(mention) {
+    if is_wanted(mention, calls, today) || calls.tells(mention, today) || wants.says_value(mention) {
         return None;
     }
     let numbers = calls.values.iter().flat_map(WantedValue::mentions);

@@ -29,13 +29,24 @@ pub(super) fn leave_out_filters(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
             .iter()
             .filter_map(|(parameter, filter)| {
                 let description = describe_without(api, parameter, field_of(filter)?)?;
-                is_replaceable(api, parameter, &domain.scenarios).then(|| (parameter.clone(), description))
+                let is_usable = !is_read(api, parameter) && is_replaceable(api, parameter, &domain.scenarios);
+                is_usable.then(|| (parameter.clone(), description))
             })
             .collect();
         if let Some((parameter, description)) = usable.into_iter().choose(rng) {
             leave_out(domain, position, &parameter, description);
         }
     }
+}
+
+/// Returns true if an expression of an API names a parameter.
+fn is_read(api: &ApiDoc, parameter: &str) -> bool {
+    let mut texts = Vec::new();
+    let mut behaviour = api.behaviour.clone();
+    behaviour.filters.shift_remove(parameter);
+    let parts = [serde_json::to_value(behaviour), serde_json::to_value(&api.reply)];
+    parts.into_iter().flatten().for_each(|part| add_expressions(&part, false, &mut texts));
+    texts.iter().any(|text| words(text).any(|word| word == parameter))
 }
 
 /// Returns the field that a filter compares; none for a text search.
