@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use indexmap::{IndexMap, IndexSet};
 
 use crate::doc::{DomainDoc, UNSTATED, WORLD_VERSION, WorldDoc};
+use crate::english::capitalised;
 use crate::naming::camel;
 use diorama_format::{Finding, Report};
 
@@ -99,15 +100,30 @@ fn tell_apart(domains: &mut [DomainDoc]) {
     let mut taken: HashSet<String> = uses.keys().cloned().collect();
     for domain in domains {
         let mut renamed = HashMap::new();
-        let prefix = camel(&domain.domain.name.split(['_', '-']).collect::<Vec<_>>());
         for api in &mut domain.apis {
             if uses.get(&api.name).is_some_and(|domains| domains.len() > 1) {
-                let name = free(&format!("{prefix}{}", api.name), '_', &mut taken);
+                let name = free(&with_domain(&domain.domain.name, &api.name), '_', &mut taken);
                 renamed.insert(api.name.clone(), name.clone());
                 api.name = name;
             }
         }
         domain.rename_apis(&renamed);
+    }
+}
+
+/// Returns the name of an API with its domain in front, in the style of the name.
+fn with_domain(domain: &str, name: &str) -> String {
+    let words: Vec<&str> = domain.split(['_', '-']).collect();
+    let begins_small = name.starts_with(char::is_lowercase);
+    if name.contains('-') {
+        format!("{}-{name}", words.join("-"))
+    } else if name.contains('_') || name.chars().all(char::is_lowercase) {
+        format!("{}_{name}", words.join("_"))
+    } else if begins_small {
+        let (first, rest) = words.split_first().map_or(("", &[][..]), |(first, rest)| (*first, rest));
+        format!("{first}{}{}", camel(rest), capitalised(name))
+    } else {
+        format!("{}{name}", camel(&words))
     }
 }
 
@@ -127,6 +143,16 @@ mod tests {
     use super::*;
     use crate::world;
     use diorama_catalog as catalog;
+
+    #[test]
+    fn a_shared_name_gets_its_domain_in_its_own_style() {
+        let named = |name: &str| with_domain("customs_broker", name);
+        assert_eq!(named("SignIn"), "CustomsBrokerSignIn");
+        assert_eq!(named("signIn"), "customsBrokerSignIn");
+        assert_eq!(named("sign_in"), "customs_broker_sign_in");
+        assert_eq!(named("client-find"), "customs-broker-client-find");
+        assert_eq!(named("find"), "customs_broker_find");
+    }
 
     fn catalog_docs() -> Vec<WorldDoc> {
         catalog::names()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use diorama_engine::session::LogEntry;
 use diorama_grade::has_read_all;
 use diorama_seeds::doc::ScenarioStepDoc;
+use diorama_seeds::english::split_identifier;
 use diorama_seeds::model::{ApiId, Articles, World};
 use diorama_seeds::task::Call;
 use indexmap::IndexMap;
@@ -23,7 +24,7 @@ impl Player<'_, '_> {
     /// read yet.
     ///
     /// # Errors
-    /// Returns an error if no word of the user finds them.
+    /// Returns an error if no word finds them.
     pub(crate) fn read_policy(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let model = self.world.base.world();
         let domain = self.scenario.domain;
@@ -49,7 +50,7 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    /// Chooses a word of the user that finds the articles which govern an API.
+    /// Chooses a word that finds the articles which govern an API: one of the user's, else one of the API's name.
     fn choose_query(&mut self, api: ApiId, search: ApiId) -> Result<String, Unplayed> {
         let model = self.world.base.world();
         let said: BTreeSet<String> = self.talk.said.iter().flat_map(|said| words(said)).collect();
@@ -65,7 +66,11 @@ impl Player<'_, '_> {
         let topics = topics(model, search);
         let (named, others): (Vec<&String>, Vec<&String>) =
             said.iter().filter(finds).partition(|word| topics.contains(*word));
-        let fitting = if named.is_empty() { others } else { named };
+        let of_tool: BTreeSet<String> =
+            split_identifier(&model.api(api).name).iter().flat_map(|word| words(word)).collect();
+        let of_tool: Vec<&String> = of_tool.iter().filter(finds).collect();
+        let fitting =
+            [named, others, of_tool].into_iter().find(|fitting| !fitting.is_empty()).unwrap_or_default();
         let chosen = fitting.choose(self.rng).map(|word| (*word).clone());
         chosen.ok_or_else(|| Unplayed::NotFound("the article of the policy".to_owned()))
     }

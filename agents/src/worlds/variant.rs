@@ -158,7 +158,8 @@ fn rename(domain: &mut DomainDoc, names: Names, taken: &mut HashSet<String>) {
         while !taken.insert(free.clone()) {
             number += 1;
             // Two routes of one path differ in their parameters.
-            let by = api.parameters.keys().nth(number - 2).cloned();
+            let mut others = api.parameters.keys().filter(|by| !name.ends_with(&format!("_by_{by}")));
+            let by = others.nth(number - 2).cloned();
             free = by.map_or_else(|| format!("{name}_{number}"), |by| format!("{name}_by_{by}"));
         }
         if free != api.name {
