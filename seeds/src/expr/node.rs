@@ -137,6 +137,17 @@ impl Node {
         }
     }
 
+    /// Returns true if the value depends on the present time.
+    #[must_use]
+    pub fn reads_clock(&self) -> bool {
+        let mut reads = false;
+        self.visit(&mut |node| {
+            reads |= matches!(node, Self::Now | Self::Today);
+            !reads
+        });
+        reads
+    }
+
     /// Visits the node and its descendants. It enters a node's children if `see` returns true. The parser
     /// bounds the depth of expressions, and so this recursion.
     pub fn visit<'n>(&'n self, see: &mut impl FnMut(&'n Self) -> bool) {

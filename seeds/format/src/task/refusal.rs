@@ -51,6 +51,15 @@ impl RefusalClass {
         }
     }
 
+    /// Returns the classes that fit a refusal for being too late or too soon, beside that of its status.
+    pub const fn of_deadline(status: u16) -> &'static [Self] {
+        match status {
+            409 => &[Self::Forbidden],
+            422 => &[Self::Conflict, Self::Forbidden],
+            _ => &[],
+        }
+    }
+
     /// Returns the classes that fit a refusal of this status that no rule of the API caused. With 422, an
     /// argument may be invalid or name an unknown record.
     pub fn all_of_status(status: u16) -> Vec<Self> {

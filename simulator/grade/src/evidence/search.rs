@@ -44,6 +44,8 @@ pub(super) struct Search<'a> {
 
 /// Bounds the records that are compared with the first one of a list.
 const MAX_RIVALS: usize = 200;
+/// Status of a reply that says that a record is not there.
+const NOT_FOUND: u16 = 404;
 
 /// Records, each with its resource.
 type Records<'a> = Vec<(ResourceId, &'a Record)>;
@@ -211,11 +213,12 @@ impl Search<'_> {
         !self.question.answer.is_given(&self.reply_after(alteration), self.base.world())
     }
 
-    /// Returns true if an alteration changes a successful reply. A refusal of another call tells nothing
-    /// about this one.
+    /// Returns true if an alteration changes a reply that shows records, or that says that one is not there. Another
+    /// refusal of another call tells nothing about this one.
     fn is_told(&self, alteration: &Alteration) -> bool {
+        let tells = |status| (200..300).contains(&status) || status == NOT_FOUND;
         self.replies.iter().any(|made| {
-            made.entry.reply.is_success() && made.resources.contains(&alteration.resource) && {
+            tells(made.entry.reply.status) && made.resources.contains(&alteration.resource) && {
                 let other = alteration.applied(self.base, &made.before);
                 apply(self.served, &other, &made.entry.call).reply != made.entry.reply
             }
