@@ -137,9 +137,9 @@ fn name_of(title: &str) -> String {
     if title.split(' ').any(is_own) { title.to_owned() } else { title.to_lowercase() }
 }
 
-/// Removes the markup from a description. A long one is cut to its first sentence, or its first words.
+/// Removes the markup from a description. A long one is cut to its first sentence, or at its last comma.
 fn shorten(description: &str) -> String {
-    const MAX_CHARS: usize = 160;
+    const MAX_CHARS: usize = 240;
     let mut text = String::new();
     let mut is_tag = false;
     for c in description.chars() {
@@ -158,7 +158,8 @@ fn shorten(description: &str) -> String {
         return sentence.to_owned();
     }
     let short: String = sentence.chars().take(MAX_CHARS).collect();
-    short.rsplit_once(' ').map_or(short.clone(), |(words, _)| format!("{words} ..."))
+    let (kept, _) = short.rsplit_once(", ").or_else(|| short.rsplit_once(' ')).unwrap_or((&short, ""));
+    kept.to_owned()
 }
 
 /// Returns the date, the time and the zone.

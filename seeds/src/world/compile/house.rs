@@ -4,7 +4,7 @@ use super::super::findings::Findings;
 use super::api::Builder;
 use super::{Part, Resolver, listed};
 use crate::doc::{AmountDoc, HouseDoc, RuleDoc};
-use crate::english::{capitalised, enumerate, singular};
+use crate::english::{capitalised, enumerate, is_plural, singular};
 use crate::expr::eval::{Budget, Env, NoRecords};
 use crate::expr::{self, Scope};
 use crate::model::{Articles, Confirm, DomainId, HouseRule, Require};
@@ -456,10 +456,13 @@ fn counted(number: i64, plural: &str) -> String {
     if number != 1 {
         return format!("{number} {plural}");
     }
-    match plural.rsplit_once(' ') {
-        Some((before, noun)) => format!("1 {before} {}", singular(noun)),
-        None => format!("1 {}", singular(plural)),
+    // The first plural is the head: `jobs on the day`. A clause behind it follows its number.
+    let mut words: Vec<String> = plural.split(' ').map(str::to_owned).collect();
+    if let Some(noun) = words.iter_mut().find(|word| is_plural(word)) {
+        *noun = singular(noun);
     }
+    let one = words.join(" ").replacen(" that are ", " that is ", 1).replacen(" that have ", " that has ", 1);
+    format!("1 {one}")
 }
 
 fn measured(number: i64, unit: Option<&str>) -> String {
