@@ -12,7 +12,7 @@ use diorama_engine::{Base, Body, Origin, State, apply};
 use diorama_seeds::expr::Node;
 use diorama_seeds::model::{Api, ApiId, ParameterId, ResourceId, World};
 use diorama_seeds::schema::Type;
-use diorama_seeds::task::difficulty::{DifficultyCounts, PUSHES};
+use diorama_seeds::task::difficulty::{DifficultyCounts, PERSISTENT, PUSHES};
 use diorama_seeds::task::{Call, GoldCall, places};
 use diorama_seeds::value::Value;
 
@@ -29,7 +29,9 @@ pub fn measure(base: &Base, grounded: &Grounded, report: &GateReport, tags: &[&s
     let world = base.world();
     let governed = governed_apis(world, grounded);
     let rules = governed.iter().map(|id| &world.api(*id).behaviour);
-    let is_push = |tag: &&&str| PUSHES.contains(*tag);
+    let declines = grounded.goals.iter().any(|goal| goal.declined.is_some());
+    // A persistent user pleads only after a refusal.
+    let is_push = |tag: &&&str| PUSHES.contains(*tag) && (declines || **tag != PERSISTENT);
     DifficultyCounts {
         cells: count(cells(grounded).len() + rule_fields(world, &governed)),
         near_misses: count(near_misses(base, grounded)),
@@ -236,7 +238,9 @@ fn confusable_tools(world: &World, grounded: &Grounded) -> usize {
     let mut visible: BTreeSet<ApiId> = found.filter_map(|name| world.api_named(name)).collect();
     visible.extend(&grounded.visible);
     let of_solution = grounded.gold.iter().filter(|call| is_of_solution(call));
-    let called: BTreeSet<ApiId> = of_solution.filter_map(|call| world.api_named(&call.api)).collect();
+    let declined = grounded.goals.iter().filter_map(|goal| Some(&*goal.declined.as_ref()?.call.api));
+    let names = of_solution.map(|call| &*call.api).chain(declined);
+    let called: BTreeSet<ApiId> = names.filter_map(|name| world.api_named(name)).collect();
     let others = visible.iter().filter(|id| !called.contains(*id)).map(|id| world.api(*id));
     others.filter(|other| called.iter().any(|own| is_confusable(other, world.api(*own)))).count()
 }

@@ -27,6 +27,9 @@ pub const MIN_HARD_POINTS: u32 = 8;
 /// Calls that a task which is made for a band needs at most, and one more.
 pub const MAX_CALLS: u32 = 40;
 
+/// The counts whose points count twice: a policy and a pressing user mislead strong models most.
+pub const DOUBLED: [&str; 2] = ["rules", "pushes"];
+
 /// What makes a task hard, counted in its proof.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -49,6 +52,9 @@ pub struct DifficultyCounts {
     pub pushes: u32,
 }
 
+/// The tag of a user who pleads after a refusal.
+pub const PERSISTENT: &str = "persistent";
+
 /// The tags that count as a push of the user.
 pub const PUSHES: [&str; 9] = [
     "changed_mind",
@@ -56,7 +62,7 @@ pub const PUSHES: [&str; 9] = [
     "correction",
     "digression",
     "impatient",
-    "persistent",
+    PERSISTENT,
     "pressure",
     "revised",
     "wrong_belief",
@@ -102,7 +108,8 @@ impl DifficultyCounts {
     pub fn points(&self) -> u32 {
         let points = DIFFICULTY_STEPS.iter().map(|step| {
             let count = (step.count)(self);
-            u32::from(count >= step.one_point) + u32::from(count >= step.two_points)
+            let weight = if DOUBLED.contains(&step.name) { 2 } else { 1 };
+            weight * (u32::from(count >= step.one_point) + u32::from(count >= step.two_points))
         });
         points.sum()
     }
@@ -183,9 +190,9 @@ mod tests {
         check(DifficultyCounts::default(), 0, Difficulty::Easy);
         let few = DifficultyCounts { cells: 4, depth: 3, calls: 5, ..DifficultyCounts::default() };
         check(few, 3, Difficulty::Easy);
-        check(DifficultyCounts { rules: 1, ..few }, 4, Difficulty::Medium);
-        let many = DifficultyCounts { cells: 8, depth: 4, calls: 9, rules: 1, ..few };
-        check(many, 7, Difficulty::Medium);
+        check(DifficultyCounts { rules: 1, ..few }, 5, Difficulty::Medium);
+        let many = DifficultyCounts { cells: 8, depth: 4, calls: 9, ..few };
+        check(many, 6, Difficulty::Medium);
         check(DifficultyCounts { pushes: 1, ..many }, 8, Difficulty::Hard);
         assert_eq!(many.bands_of_traps(), Difficulty::Medium..=Difficulty::Hard);
         assert_eq!(few.bands_of_traps(), Difficulty::Easy..=Difficulty::Medium);
@@ -206,6 +213,8 @@ mod tests {
         for bound in [MIN_MEDIUM_POINTS, MIN_HARD_POINTS] {
             assert!(page.contains(&format!("from {bound} points")), "docs/difficulty.md lacks {bound}");
         }
+        let [one, other] = DOUBLED;
+        assert!(page.contains(&format!("The points of `{one}` and `{other}` count twice")));
         for tag in PUSHES {
             assert!(page.contains(&format!("`{tag}`")), "docs/difficulty.md lacks the tag {tag}");
         }

@@ -20,7 +20,14 @@ fn the_catalogs_worlds_can_do_all_they_offer_and_never_fail() {
         let made =
             diorama_seeds::materialise::materialised(&doc, 3).unwrap_or_else(|report| panic!("{report}"));
         let base = Base::new(made.world.clone()).unwrap();
-        for api in never_succeeding(&base) {
+        // What the records of one seed never allow, those of another may.
+        let mut impossible = never_succeeding(&base);
+        for seed in [4, 5].into_iter().filter(|_| !impossible.is_empty()) {
+            let other = diorama_seeds::materialise::materialised(&doc, seed).unwrap();
+            let never = never_succeeding(&Base::new(other.world).unwrap());
+            impossible.retain(|api| never.contains(api));
+        }
+        for api in impossible {
             problems.insert(format!("{name}: {} never succeeds", base.world().api(api).name));
         }
         let apis: Vec<ApiId> = (0..base.world().apis.len()).map(|at| ApiId(at as u16)).collect();
