@@ -8,10 +8,14 @@ use super::phrases::{
     AUXILIARIES, CONFIRMING, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LACKS, LEAVE, NEEDS,
     OPENERS, POLITE, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
 };
+use super::vocabulary::{Action, action, is_common};
 use diorama_engine::search::words::split;
+use diorama_seeds::english::stem;
 
 /// The greatest number of words of a sentence without a verb that may ask by itself.
 const MAX_FRAGMENT_WORDS: usize = 8;
+/// The greatest number of words of a question without a verb that asks for permission: `Alright with you?`
+const MAX_LEAVE_WORDS: usize = 4;
 /// The greatest number of bytes of a message that are read.
 const MAX_BYTES: usize = 20_000;
 
@@ -208,7 +212,7 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         lead[0].is_one_of(&AUXILIARIES) && lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
     let is_marked = part.is_marked || inverts;
     if is_marked && has_tag(words) {
-        return Form::Check;
+        return if plans(lead) { Form::Offer } else { Form::Check };
     }
     if lead[0].is_one_of(&QUESTION_WORDS) && (is_marked || asks_unmarked(lead)) {
         return if asks_for(words) { Form::Request } else { Form::Question };
@@ -330,7 +334,30 @@ fn is_closing(words: &[Word]) -> bool {
 /// Returns true if a statement ends with a tag question: `On Monday, correct?`
 fn has_tag(words: &[Word]) -> bool {
     let Some(start) = words.iter().rposition(|word| word.after_comma) else { return false };
-    words[start..].iter().all(|word| word.is_one_of(&TAGS))
+    start > 0 && words[start..].iter().all(|word| word.is_one_of(&TAGS) || is_leave_verb(word))
+}
+
+/// Returns true for the verb of `shall I?`
+fn is_leave_verb(word: &Word) -> bool {
+    word.is_one_of(&["shall", "should", "may"])
+}
+
+/// Returns true if a sentence states an action of the assistant: `I'd book it`, `we cancel it`.
+pub(super) fn plans(words: &[Word]) -> bool {
+    let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
+    (0..words.len()).any(|at| {
+        matches!(text(at), "i" | "we")
+            && match text(at + 1) {
+                "ll" | "will" | "d" | "would" | "shall" => true,
+                "m" | "am" | "re" | "are" => text(at + 2).ends_with("ing"),
+                // `I understand you mean Friday` and `I see two visits` plan nothing.
+                verb => {
+                    let object = text(at + 2);
+                    let is_past = verb.ends_with("ed") || action(&stem(verb)) == Some(Action::Read);
+                    !(is_common(verb) || is_past || object.is_empty() || matches!(object, "you" | "that"))
+                }
+            }
+    })
 }
 
 /// Returns true if a question can only be about an action of the assistant: `shall I`, `do you want me to`.
@@ -475,6 +502,35 @@ impl Word {
 }
 
 impl Sentence {
+    /// Returns true if it may ask for permission to do what the statement before it plans: it says nothing of
+    /// its own. `Would that suit you?`, `Really off?` A word for the effect, by its stem, may stand in it.
+    pub(super) fn may_ask_leave(&self, is_effect: impl Fn(&str) -> bool) -> bool {
+        let words = &self.words;
+        let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(words.len());
+        let lead = &words[begins..];
+        let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
+        if !self.is_marked || has(&["or", "any"]) {
+            return false;
+        }
+        let content: Vec<&Word> =
+            lead.iter().filter(|word| !is_common(&word.text) && !word.is_one_of(&LEAVE)).collect();
+        let refers = has(&["this", "that", "it", "everything", "all", "your"]);
+        match lead.first() {
+            Some(first) if first.is_one_of(&AUXILIARIES) => {
+                let is_pronoun = lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
+                // `Is that what you'd like?`
+                let asks_else = has(&QUESTION_WORDS) && !(content.is_empty() && has(&["what"]));
+                is_pronoun && refers && !asks_else && content.len() <= 1
+            }
+            _ => {
+                !has(&QUESTION_WORDS)
+                    && lead.len() <= MAX_LEAVE_WORDS
+                    && !lead.first().is_some_and(|word| word.text == "your")
+                    && content.iter().all(|word| is_effect(&word.text))
+            }
+        }
+    }
+
     /// Returns true if it only asks for permission, by a question: `Is that right?`
     pub(super) fn asks_leave(&self) -> bool {
         self.is_marked && asks_leave(&self.words)
