@@ -79,8 +79,11 @@ pub(super) fn compare(
             continue;
         }
         // The offer is a wanted call, or asks leave for one.
-        let is_call = sentence.form != Form::Extra
-            && (is_backed(act) || (is_plan_backed && act.reading.mentions.is_empty()));
+        let is_bare = act.kind == Kind::Offers
+            && act.reading.mentions.is_empty()
+            && sentence.may_ask_leave(|_| false);
+        let is_call =
+            sentence.form != Form::Extra && (is_backed(act) || (is_plan_backed && is_bare));
         let mut rights: Vec<Right> = Vec::new();
         let mut is_same = false;
         for mention in
@@ -106,6 +109,15 @@ pub(super) fn compare(
         rights.dedup();
         if rights.is_empty() && !is_call {
             rights.extend(wants.find_other_shown(&act.reading));
+        }
+        // A bare question for leave is judged by what stands before it.
+        if is_bare && !calls.is_empty() {
+            if is_call || !is_doubtful(&turn.acts[..at], wants) {
+                found.agrees = true;
+            } else {
+                objections.push(Objection::Doubt);
+            }
+            continue;
         }
         let announces = act.kind == Kind::Announces;
         let does_wanted = verb(act).is_some_and(|verb| calls.is_verb(&verb.stem));

@@ -63,11 +63,11 @@ impl<'a> Lead<'a> {
         let Some(particle) = particle(name) else { return has_name(&self.folded, name) };
         self.acts.iter().any(|act| has_particle(&act.reading, particle))
     }
+}
 
-    fn mentions(&self) -> impl Iterator<Item = &Mention> {
-        let mentions = self.acts.iter().flat_map(|act| &act.reading.mentions);
-        mentions.filter(|mention| !mention.is_denied && mention.link != Link::Aside)
-    }
+/// Returns true if a text neither denies a mention nor sets it aside.
+fn counts(mention: &Mention) -> bool {
+    !mention.is_denied && mention.link != Link::Aside
 }
 
 /// Returns the difference between the offer of a message and the wanted calls, if there is one.
@@ -83,7 +83,10 @@ pub(super) fn conflict(
     }
     let lead = Lead::of(turn)?;
     let values = || {
-        let by_mention = lead.mentions().find_map(|mention| other_value(mention, &lead, calls, wants, today));
+        let by_mention = lead.acts.iter().find_map(|act| {
+            let mentions = act.reading.mentions.iter().filter(|own| counts(own));
+            mentions.into_iter().find_map(|own| other_value((&act.reading, own), &lead, calls, wants, today))
+        });
         let by_name = |is_choice: bool| {
             let values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
             let others = values.filter(|value| names_other(value, &lead, calls, wants));
@@ -153,12 +156,19 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
     let folded = fold(&act.reading.source);
     let mentions =
         || act.reading.mentions.iter().filter(|own| !own.is_denied && own.link != Link::Aside);
+    // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
+    let has_wanted = |own: &Mention| {
+        mentions().any(|other| {
+            let is_alike = other.span != own.span && other.value.is_alike(&own.value);
+            is_alike && own.link != Link::To && is_wanted(other, calls, today)
+        })
+    };
     let is_known = |own: &Mention| match &own.value {
         Value::Name(words) => words.iter().all(|word| {
             is_common(word) || calls.knows(&stem(word)) || wants.says_now(word)
         }),
         Value::Phrase(_) => true,
-        _ => is_wanted(own, calls, today) || calls.tells(own, today),
+        _ => is_wanted(own, calls, today) || calls.tells(own, today) || has_wanted(own),
     };
     let is_wanted_name =
         |value: &WantedValue| value.name.as_ref().is_some_and(|name| has_name(&folded, name));
@@ -321,7 +331,7 @@ fn offers_part(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date)
 
 /// Returns the wanted value that a mention replaces, if the message lacks that value.
 fn other_value<'a>(
-    mention: &Mention,
+    (reading, mention): (&Reading, &Mention),
     lead: &Lead<'_>,
     calls: &'a WantedCalls,
     wants: &Wants,
@@ -336,6 +346,7 @@ fn other_value<'a>(
             own.value.is_alike(&mention.value)
                 && is_equal(mention, own, today)
                 && !has_other_label(mention, own)
+                && !is_labelled_otherwise(reading, mention, value, calls)
         })
     };
     if is_known || calls.values.iter().any(is_own) {
@@ -344,15 +355,46 @@ fn other_value<'a>(
     let numbers = calls.values.iter().flat_map(WantedValue::mentions);
     let numbers = numbers.filter(|own| matches!(own.value, Value::Number { .. } | Value::Money(_))).count();
     calls.values.iter().find(|value| {
-        let is_said = |own: &Mention| {
-            lead.mentions().any(|other| {
-                other.value.is_alike(&own.value)
-                    && is_equal(other, own, today)
-                    && !has_other_label(other, own)
+        let is_said = |own: &Mention, value: &WantedValue| {
+            lead.acts.iter().any(|act| {
+                act.reading.mentions.iter().filter(|other| counts(other)).any(|other| {
+                    other.value.is_alike(&own.value)
+                        && is_equal(other, own, today)
+                        && !has_other_label(other, own)
+                        && !is_labelled_otherwise(&act.reading, other, value, calls)
+                })
             })
         };
-        value.mentions().any(|own| plays(mention, own, value, numbers == 1) && !is_said(own))
+        let is_labelled = label(reading, mention).is_some_and(|label| is_label(label, value));
+        value.mentions().any(|own| {
+            let is_number = matches!((&mention.value, &own.value), (Value::Number { unit: None, .. }, Value::Number { .. }));
+            (plays(mention, own, value, numbers == 1) || (is_labelled && is_number)) && !is_said(own, value)
+        })
     })
+}
+
+/// Returns true if the word before a number is a name of another wanted value: `quality 3`, for `leaf 3`.
+fn is_labelled_otherwise(
+    reading: &Reading,
+    mention: &Mention,
+    value: &WantedValue,
+    calls: &WantedCalls,
+) -> bool {
+    label(reading, mention).is_some_and(|label| {
+        !is_label(label, value) && calls.values.iter().any(|other| is_label(label, other))
+    })
+}
+
+/// Returns the stem of the word before a number without a unit: `[leaf] 3`.
+fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
+    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
+    let is_number = matches!(mention.value, Value::Number { unit: None, .. });
+    before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
+}
+
+/// Returns true if a word is a name of a wanted value, or stands in it: `leaf`, for `leaf 3`.
+fn is_label(label: &str, value: &WantedValue) -> bool {
+    value.nouns.iter().any(|noun| noun == label) || value.reading.has(label)
 }
 
 /// Returns true if a mention has the role of a wanted value. A bare number has it if only one is wanted.

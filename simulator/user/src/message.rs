@@ -8,7 +8,7 @@ use super::phrases::{
     AUXILIARIES, CONFIRMING, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LACKS, LEAVE, NEEDS,
     OPENERS, POLITE, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
 };
-use super::vocabulary::{Action, action, is_common};
+use super::vocabulary::{Action, action, is_common, is_one_of};
 use diorama_engine::search::words::split;
 use diorama_seeds::english::stem;
 
@@ -173,10 +173,15 @@ fn is_item(line: &str) -> bool {
     line.starts_with(['-', '*', '•']) || (numbered.len() < line.len() && numbered.starts_with([')', '.']))
 }
 
-/// Returns true if a full stop does not end the sentence: `Dr.`, `e.g.`
+/// Returns true if a full stop does not end the sentence: `Dr.`, `e.g.`, `J.`, and the number of an item. It
+/// ends it after `20.5` and `180 g`.
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit([' ', '.', '(']).next().unwrap_or_default();
-    word.chars().count() == 1 || ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&word)
+    let follows_stop = before.strip_suffix(word).is_some_and(|head| head.ends_with('.'));
+    let is_letter = |letter: char| letter.is_uppercase() || (letter.is_alphabetic() && follows_stop);
+    let is_short = word.chars().count() == 1;
+    (is_short && (before.trim() == word || word.chars().all(is_letter)))
+        || ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&word)
 }
 
 /// Returns the words of a sentence.
@@ -487,6 +492,13 @@ fn clauses(words: &[Word]) -> Vec<Range<usize>> {
     found
 }
 
+/// Returns true if a word carries no content of its own, or means leave: `agreed`, `confirm`.
+fn means_leave(word: &Word) -> bool {
+    is_common(&word.text)
+        || is_one_of(&stem(&word.text), &LEAVE)
+        || is_one_of(&stem(&word.text), &CONFIRMING)
+}
+
 /// Returns true if a sentence only asks for permission: `Is that right?`
 fn asks_leave(words: &[Word]) -> bool {
     words.iter().all(|word| word.is_one_of(&LEAVE) || word.is_one_of(&FILLERS))
@@ -509,26 +521,26 @@ impl Sentence {
         let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(words.len());
         let lead = &words[begins..];
         let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
-        if !self.is_marked || has(&["or", "any"]) {
+        let content: Vec<&Word> = lead.iter().filter(|word| !means_leave(word)).collect();
+        if !self.is_marked {
+            // `Please confirm.`, `Tell me if I may.`
+            return content.is_empty() && has(&["if", "whether", "confirm"]);
+        }
+        if has(&["or", "any"]) || words[0].text == "your" {
             return false;
         }
-        let content: Vec<&Word> =
-            lead.iter().filter(|word| !is_common(&word.text) && !word.is_one_of(&LEAVE)).collect();
+        // `Is that what you'd like?`
+        let asks_else = has(&QUESTION_WORDS)
+            && !(content.is_empty() && has(&["what", "how"]) && words[0].is_one_of(&AUXILIARIES));
         let refers = has(&["this", "that", "it", "everything", "all", "your"]);
-        match lead.first() {
-            Some(first) if first.is_one_of(&AUXILIARIES) => {
-                let is_pronoun = lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
-                // `Is that what you'd like?`
-                let asks_else = has(&QUESTION_WORDS) && !(content.is_empty() && has(&["what"]));
-                is_pronoun && refers && !asks_else && content.len() <= 1
+        let inverts = lead.first().is_some_and(|first| first.is_one_of(&AUXILIARIES));
+        let is_pronoun = lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
+        !asks_else
+            && match content.len() {
+                0 => true,
+                1 if inverts => is_pronoun && refers,
+                _ => !inverts && lead.len() <= MAX_LEAVE_WORDS && content.iter().all(|word| is_effect(&word.text)),
             }
-            _ => {
-                !has(&QUESTION_WORDS)
-                    && lead.len() <= MAX_LEAVE_WORDS
-                    && !lead.first().is_some_and(|word| word.text == "your")
-                    && content.iter().all(|word| is_effect(&word.text))
-            }
-        }
     }
 
     /// Returns true if it only asks for permission, by a question: `Is that right?`
