@@ -208,7 +208,8 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
             head_strange: strange.is_some(),
             same_kind: !other_kind && asked.kinds.and(detail.asked).any(),
             only_kind: fits(detail)
-                && !others().any(|other| fits(&details[other]) && (asks_for_secret || !details[other].is_secret)),
+                && !others()
+                    .any(|other| fits(&details[other]) && (asks_for_secret || !details[other].is_secret)),
             other_kind,
             near_answer: topic.nearness(&detail.answer),
             only_detail: details.len() == 1,

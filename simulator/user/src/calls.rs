@@ -290,7 +290,10 @@ impl WantedCalls {
             other_names.retain(|other| *other != name && !other.is_empty());
             self.values.push(WantedValue {
                 nouns: Vec::new(),
-                reading: Reading::read(value.as_str().filter(|text| is_code(text)).unwrap_or_default(), clock),
+                reading: Reading::read(
+                    value.as_str().filter(|text| is_code(text)).unwrap_or_default(),
+                    clock,
+                ),
                 said: None,
                 other_names,
                 name: Some(name),

@@ -79,11 +79,11 @@ pub(super) fn compare(
             continue;
         }
         // The offer is a wanted call, or asks leave for one.
-        let is_bare = act.kind == Kind::Offers
-            && act.reading.mentions.is_empty()
-            && sentence.may_ask_leave(|_| false);
+        let is_bare =
+            act.kind == Kind::Offers && act.reading.mentions.is_empty() && sentence.may_ask_leave(|_| false);
+        let is_question = act.kind == Kind::Confirms && sentence.asks_fact();
         let is_call =
-            sentence.form != Form::Extra && (is_backed(act) || (is_plan_backed && is_bare));
+            sentence.form != Form::Extra && ((is_backed(act) && !is_question) || (is_plan_backed && is_bare));
         let mut rights: Vec<Right> = Vec::new();
         let mut is_same = false;
         for mention in
@@ -128,8 +128,8 @@ pub(super) fn compare(
         }
         let verbs = actions(&act.reading);
         let is_led = !calls.is_empty() && turn.has(Kind::Offers);
-        let reads = verbs.iter().all(|verb| *verb == Action::Read)
-            && !(verbs.is_empty() && (is_led || !announces));
+        let reads =
+            verbs.iter().all(|verb| *verb == Action::Read) && !(verbs.is_empty() && (is_led || !announces));
         let has_other_scope = || {
             asks_for_all(&act.reading, wants)
                 || asks_for_several(&act.reading, wants)
@@ -144,7 +144,7 @@ pub(super) fn compare(
             continue;
         }
         if act.kind == Kind::Confirms {
-            let is_about = is_same && !asks_fact(sentence);
+            let is_about = is_same && !is_question;
             found.agrees |= is_call || is_about || is_known(act, wants);
             continue;
         }
@@ -153,7 +153,8 @@ pub(super) fn compare(
             continue;
         }
         if does_unasked(act, wants) {
-            objections.push(Objection::Doubt);
+            // The user wants another call than this one.
+            objections.push(if calls.is_empty() { Objection::Doubt } else { Objection::Else });
             continue;
         }
         if is_elsewhere(sentence, act, wants, calls, is_same) {
@@ -178,13 +179,6 @@ pub(super) fn compare(
 
 fn is_secret(detail: &WithheldDetail) -> bool {
     Detail::of(detail).is_secret
-}
-
-/// Returns true if a yes-or-no question is about a thing by its name: `Does Ana eat fish?`
-fn asks_fact(sentence: &Sentence) -> bool {
-    let mut lead = sentence.words.iter().skip_while(|word| word.is_one_of(&OPENERS));
-    lead.next().is_some_and(|word| word.is_one_of(&AUXILIARIES))
-        && lead.next().is_some_and(|word| !is_common(&word.text))
 }
 
 /// Returns true if the user said each content word of an offer: `Did you want to see a dentist?`

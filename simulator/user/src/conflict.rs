@@ -14,10 +14,8 @@ use super::recall::lasts;
 use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
 use super::tokens::Token;
 use super::topic::{AskedKinds, Topic};
-use super::turn::{Act, Kind, Turn};
-use super::vocabulary::{
-    Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, PARTICLES, REMAINING, action, is_common, is_one_of,
-};
+use super::turn::{Act, Kind, Turn, leaves_alone};
+use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, PARTICLES, action, is_common};
 use super::wants::{Place, Right, Wants};
 
 /// The greatest number of words between a negation and its noun.
@@ -121,12 +119,6 @@ pub(super) fn is_wanted(mention: &Mention, calls: &WantedCalls, today: Date) -> 
         .any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, today))
 }
 
-/// Returns true if a statement says that something stays as it is.
-fn leaves_alone(reading: &Reading) -> bool {
-    let plans = reading.tokens.iter().any(|token| matches!(&*token.text, "i" | "we"));
-    !plans && reading.tokens.iter().any(|token| is_one_of(&token.stem, &REMAINING))
-}
-
 /// Returns the particle that ends the name of a choice: `turn [off]`.
 fn particle(name: &str) -> Option<&str> {
     name.rsplit(' ').next().filter(|word| PARTICLES.contains(word))
@@ -137,12 +129,16 @@ fn has_particle(reading: &Reading, particle: &str) -> bool {
     let tokens = &reading.tokens;
     (0..tokens.len()).filter(|at| tokens[*at].text == particle).any(|at| {
         let follows_verb = at.checked_sub(1).is_some_and(|before| {
-            tokens[before].has_content() && !reading.mentions.iter().any(|own| own.span.overlaps(tokens[before].span))
+            tokens[before].has_content()
+                && !reading.mentions.iter().any(|own| own.span.overlaps(tokens[before].span))
         });
         tokens.get(at + 1).is_none_or(|next| {
             let is_noun = DETERMINERS.contains(&&*next.text)
                 || reading.mentions.iter().any(|own| own.span.overlaps(next.span));
-            next.after_mark || next.opens || !(is_noun || next.has_content()) || (follows_verb && DETERMINERS.contains(&&*next.text))
+            next.after_mark
+                || next.opens
+                || !(is_noun || next.has_content())
+                || (follows_verb && DETERMINERS.contains(&&*next.text))
         })
     })
 }
@@ -154,8 +150,7 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
         return false;
     }
     let folded = fold(&act.reading.source);
-    let mentions =
-        || act.reading.mentions.iter().filter(|own| !own.is_denied && own.link != Link::Aside);
+    let mentions = || act.reading.mentions.iter().filter(|own| !own.is_denied && own.link != Link::Aside);
     // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
     let has_wanted = |own: &Mention| {
         mentions().any(|other| {
@@ -164,9 +159,9 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
         })
     };
     let is_known = |own: &Mention| match &own.value {
-        Value::Name(words) => words.iter().all(|word| {
-            is_common(word) || calls.knows(&stem(word)) || wants.says_now(word)
-        }),
+        Value::Name(words) => {
+            words.iter().all(|word| is_common(word) || calls.knows(&stem(word)) || wants.says_now(word))
+        }
         Value::Phrase(_) => true,
         _ => is_wanted(own, calls, today) || calls.tells(own, today) || has_wanted(own),
     };
@@ -185,9 +180,11 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
 /// Returns true if an offer joins another record to a wanted one: `SO-1042 and SO-1043`.
 fn adds_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
     let is_joint = |act: &Act, one: &Mention, two: &Mention| {
-        let between = act.reading.tokens.iter().filter(|token| {
-            token.span.start >= one.span.end && token.span.end <= two.span.start
-        });
+        let between = act
+            .reading
+            .tokens
+            .iter()
+            .filter(|token| token.span.start >= one.span.end && token.span.end <= two.span.start);
         let mut joins = two.span.start <= one.span.end + 2;
         for token in between {
             if token.text == "and" || token.text == "plus" {
@@ -213,9 +210,12 @@ fn adds_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) 
 
 /// Returns true if an offer sets a number that neither the user nor a wanted record has: `bring it down to 2`.
 fn sets_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
-    let has_number = calls.values.iter().flat_map(WantedValue::mentions).any(|own| {
-        matches!(own.value, Value::Number { .. } | Value::Money(_))
-    });
+    let has_number = calls
+        .values
+        .iter()
+        .filter(|value| !value.is_record)
+        .flat_map(WantedValue::mentions)
+        .any(|own| matches!(own.value, Value::Number { .. } | Value::Money(_)));
     !has_number
         && lead.plans().flat_map(|act| &act.reading.mentions).any(|own| {
             let is_target = own.link == Link::To && !own.is_denied;
@@ -367,7 +367,10 @@ fn other_value<'a>(
         };
         let is_labelled = label(reading, mention).is_some_and(|label| is_label(label, value));
         value.mentions().any(|own| {
-            let is_number = matches!((&mention.value, &own.value), (Value::Number { unit: None, .. }, Value::Number { .. }));
+            let is_number = matches!(
+                (&mention.value, &own.value),
+                (Value::Number { unit: None, .. }, Value::Number { .. })
+            );
             (plays(mention, own, value, numbers == 1) || (is_labelled && is_number)) && !is_said(own, value)
         })
     })
@@ -380,9 +383,9 @@ fn is_labelled_otherwise(
     value: &WantedValue,
     calls: &WantedCalls,
 ) -> bool {
-    label(reading, mention).is_some_and(|label| {
-        !is_label(label, value) && calls.values.iter().any(|other| is_label(label, other))
-    })
+    let labels = || label(reading, mention).into_iter().chain(mention.nouns.iter().map(|noun| &**noun));
+    !labels().any(|label| is_label(label, value))
+        && labels().any(|label| calls.values.iter().any(|other| is_label(label, other)))
 }
 
 /// Returns the stem of the word before a number without a unit: `[leaf] 3`.
@@ -436,7 +439,10 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants:
     if lead.names(name) || (value.is_choice && !wants.says(name)) {
         return false;
     }
-    let others = value.other_names.iter().filter(|other| !has_name(name, other) && !calls.is_name(other));
+    let others = value.other_names.iter().filter(|other| {
+        // `Cancelled` is what a call makes of it, and no other status.
+        !has_name(name, other) && !calls.is_name(other) && !calls.is_verb(&stem(other))
+    });
     others.into_iter().any(|other| lead.names(other) && !wants.says_now(other))
 }
 

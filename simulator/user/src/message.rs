@@ -91,6 +91,7 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
     // The items of a list ask if the line before it does.
     let mut list_asks = false;
     for part in parts {
+        let part = Part { text: if part.is_item { unmarked(part.text) } else { part.text }, ..part };
         let words = words(part.text);
         if words.is_empty() {
             continue;
@@ -171,6 +172,17 @@ fn is_item(line: &str) -> bool {
     let line = line.trim_start();
     let numbered = line.trim_start_matches(|character: char| character.is_ascii_digit());
     line.starts_with(['-', '*', '•']) || (numbered.len() < line.len() && numbered.starts_with([')', '.']))
+}
+
+/// Returns an item of a list without its mark or number, which counts nothing.
+fn unmarked(item: &str) -> &str {
+    let text = item.trim_start();
+    let behind = text.trim_start_matches(|character: char| character.is_ascii_digit());
+    let is_mark = match behind.len() < text.len() {
+        true => behind.starts_with(") ") || behind.starts_with(". "),
+        false => behind.starts_with("- ") || behind.starts_with("* ") || behind.starts_with("• "),
+    };
+    if is_mark { behind.trim_start_matches([')', '.', '-', '*', '•']).trim_start() } else { item }
 }
 
 /// Returns true if a full stop does not end the sentence: `Dr.`, `e.g.`, `J.`, and the number of an item. It
@@ -494,9 +506,7 @@ fn clauses(words: &[Word]) -> Vec<Range<usize>> {
 
 /// Returns true if a word carries no content of its own, or means leave: `agreed`, `confirm`.
 fn means_leave(word: &Word) -> bool {
-    is_common(&word.text)
-        || is_one_of(&stem(&word.text), &LEAVE)
-        || is_one_of(&stem(&word.text), &CONFIRMING)
+    is_common(&word.text) || is_one_of(&stem(&word.text), &LEAVE) || is_one_of(&stem(&word.text), &CONFIRMING)
 }
 
 /// Returns true if a sentence only asks for permission: `Is that right?`
@@ -514,6 +524,13 @@ impl Word {
 }
 
 impl Sentence {
+    /// Returns true if it is a yes-or-no question about a thing by its name: `Does Ana eat fish?`
+    pub(super) fn asks_fact(&self) -> bool {
+        let mut lead = self.words.iter().skip_while(|word| word.is_one_of(&OPENERS));
+        lead.next().is_some_and(|word| word.is_one_of(&AUXILIARIES))
+            && lead.next().is_some_and(|word| !is_common(&word.text))
+    }
+
     /// Returns true if it may ask for permission to do what the statement before it plans: it says nothing of
     /// its own. `Would that suit you?`, `Really off?` A word for the effect, by its stem, may stand in it.
     pub(super) fn may_ask_leave(&self, is_effect: impl Fn(&str) -> bool) -> bool {
@@ -539,7 +556,11 @@ impl Sentence {
             && match content.len() {
                 0 => true,
                 1 if inverts => is_pronoun && refers,
-                _ => !inverts && lead.len() <= MAX_LEAVE_WORDS && content.iter().all(|word| is_effect(&word.text)),
+                _ => {
+                    !inverts
+                        && lead.len() <= MAX_LEAVE_WORDS
+                        && content.iter().all(|word| is_effect(&word.text))
+                }
             }
     }
 

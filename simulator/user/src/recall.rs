@@ -9,7 +9,7 @@ use super::mentions::{Mention, Reading, Value};
 use super::message::{self, Sentence};
 use super::topic::{AskedKinds, Topic};
 use super::turn::Act;
-use super::vocabulary::{CONTRASTS, Link};
+use super::vocabulary::{CONTRASTS, Link, is_common};
 use super::wants::{Place, Source, Wants};
 
 /// From this cosine on, a question concerns a sentence of the user.
@@ -34,7 +34,9 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: 
             && (source.place == Place::Earlier) == is_earlier
     };
     // The user cannot tell of a thing that they never mentioned.
-    let is_strange = head.as_ref().and_then(|head| head.stems.last()).is_some_and(|last| !wants.knows(last));
+    let is_unknown = |word: &message::Word| !is_common(&word.text) && !wants.knows(&stem(&word.text));
+    let is_strange = head.as_ref().and_then(|head| head.stems.last()).is_some_and(|last| !wants.knows(last))
+        || (question.asks_fact() && question.words.iter().any(is_unknown));
     for source in wants.sources.iter().filter(counts) {
         for sentence in message::read(&source.reading.source) {
             let known = Topic::of(&sentence.words);
@@ -46,9 +48,10 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: 
             let asked = AskedKinds::of(&question.words).strict;
             let is_unfit = (asked.day || asked.clock) && !has_kind;
             let names_head = !is_unfit && head.as_ref().is_some_and(|head| head.is_within(&known.stems));
-            let repeats = (is_earlier || !is_strange) && act.reading.mentions.iter().any(|mention| {
-                reading.mentions.iter().any(|own| own.words.eq_ignore_ascii_case(&mention.words))
-            });
+            let repeats = (is_earlier || !is_strange)
+                && act.reading.mentions.iter().any(|mention| {
+                    reading.mentions.iter().any(|own| own.words.eq_ignore_ascii_case(&mention.words))
+                });
             let is_near = nearness >= MIN_NEARNESS || (shared > 0 && 2 * shared >= topic.stems.len());
             let is_about = names_head || has_kind || repeats || (is_near && !(is_earlier && is_strange));
             let flag = |is: bool, weight: f32| if is { weight } else { 0.0 };

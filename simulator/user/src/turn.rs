@@ -9,7 +9,7 @@ use super::calls::WantedCalls;
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
 use super::phrases::{OPENERS, POLITE};
-use super::vocabulary::Link;
+use super::vocabulary::{Link, REMAINING, is_one_of};
 
 /// The purpose of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,11 +91,18 @@ impl Turn {
 
     /// Finds the offers that depend on the wanted calls: a question that begins with one of their verbs, as
     /// `Start now?`, and a question for leave after a statement. That statement becomes an announcement.
-    pub(super) fn find_offers(
-        &mut self,
-        calls: &WantedCalls,
-        asks_detail: impl Fn(&Sentence, &Act) -> bool,
-    ) {
+    pub(super) fn find_offers(&mut self, calls: &WantedCalls, asks_detail: impl Fn(&Sentence, &Act) -> bool) {
+        // Lists and requests in the user's words are statements where a question for leave follows.
+        let leave = self.parts().collect::<Vec<_>>().into_iter().rposition(|(sentence, act)| {
+            act.reading.mentions.is_empty() && sentence.may_ask_leave(|_| false)
+        });
+        for at in 0..leave.unwrap_or(0) {
+            let (sentence, act) = (&self.sentences[at], &self.acts[at]);
+            let has_values = !act.reading.mentions.is_empty() && !sentence.is_marked;
+            if act.kind == Kind::Asks && has_values && !asks_detail(sentence, act) {
+                (self.sentences[at].form, self.acts[at].kind) = (Form::Statement, Kind::Reports);
+            }
+        }
         for at in 0..self.acts.len() {
             let (sentence, act) = (&self.sentences[at], &self.acts[at]);
             let first = sentence.words.iter().find(|word| !word.is_one_of(&OPENERS));
@@ -106,8 +113,7 @@ impl Turn {
             let states = |act: &Act| !matches!(act.kind, Kind::Asks | Kind::Closes | Kind::Declines);
             let follows = at > 0 && self.acts[..at].iter().all(states);
             let asks_leave = || {
-                act.reading.mentions.is_empty()
-                    && sentence.may_ask_leave(|word| calls.is_effect(&stem(word)))
+                act.reading.mentions.is_empty() && sentence.may_ask_leave(|word| calls.is_effect(&stem(word)))
             };
             let is_offer = match act.kind {
                 Kind::Asks | Kind::Confirms => {
@@ -126,11 +132,11 @@ impl Turn {
                 && act.reading.mentions.is_empty()
                 && !sentence.words.iter().any(is_verb)
                 && sentence.may_ask_leave(|word| calls.is_effect(&stem(word)));
-            if is_bare && let Some(before) = at.checked_sub(1) {
-                let before = &mut self.acts[before];
-                if matches!(before.kind, Kind::Reports | Kind::Remarks) {
-                    before.kind = Kind::Announces;
-                }
+            let plan = self.acts[..at].iter_mut().rfind(|before| !leaves_alone(&before.reading));
+            if let Some(before) = plan.filter(|_| is_bare)
+                && matches!(before.kind, Kind::Reports | Kind::Remarks)
+            {
+                before.kind = Kind::Announces;
             }
         }
     }
@@ -148,6 +154,12 @@ impl Turn {
     pub(super) fn parts(&self) -> impl DoubleEndedIterator<Item = (&Sentence, &Act)> {
         self.sentences.iter().zip(&self.acts)
     }
+}
+
+/// Returns true if a statement says that something stays as it is.
+pub(super) fn leaves_alone(reading: &Reading) -> bool {
+    let plans = reading.tokens.iter().any(|token| matches!(&*token.text, "i" | "we"));
+    !plans && reading.tokens.iter().any(|token| is_one_of(&token.stem, &REMAINING))
 }
 
 /// Sets aside what an action leaves alone: `I'd take out the first and leave Ana in place`.
