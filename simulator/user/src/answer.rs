@@ -37,10 +37,16 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
 fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
     let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
-    let calls = LazyCell::new(|| WantedCalls::new(goal, turn.scene.base, &clock));
     let said = said(script, goal, progress);
+    let calls = LazyCell::new(|| WantedCalls::new(goal, &said, turn.scene.base, &clock));
     let mut message = Turn::read(turn.message, &clock);
-    message.offer(|stem| calls.is_verb(stem));
+    if !goal.wants.is_empty() {
+        let asks_detail = |sentence: &Sentence, act: &Act| {
+            let alone = Turn { sentences: vec![sentence.clone()], acts: vec![act.clone()] };
+            !asks::asked(&alone, &goal.withheld, &progress.revealed, &said).is_empty()
+        };
+        message.find_offers(&calls, asks_detail);
+    }
     let offers = match message.proposes() {
         true => compare(&message, goal, &wants, &calls, turn.scene.base),
         false => Comparison::default(),

@@ -190,6 +190,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
     let named: Vec<bool> = details.iter().map(|detail| detail.is_named(&topic)).collect();
     let fits = |detail: &Detail| asked.kinds.and(detail.answer_kinds).any();
     let is_unfit = |detail: &Detail| asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
+    let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
     let signs = details.iter().enumerate().map(|(at, detail)| {
         let others = || (0..details.len()).filter(|other| *other != at);
         // `Which lamp?` is answered by `the desk lamp`.
@@ -206,7 +207,9 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
             head_said: strange.is_some_and(|head| head.is_within(&known.stems)),
             head_strange: strange.is_some(),
             same_kind: !other_kind && asked.kinds.and(detail.asked).any(),
-            only_kind: fits(detail) && !others().any(|other| fits(&details[other])),
+            only_kind: fits(detail)
+                && !others()
+                    .any(|other| fits(&details[other]) && (asks_for_secret || !details[other].is_secret)),
             other_kind,
             near_answer: topic.nearness(&detail.answer),
             only_detail: details.len() == 1,
@@ -214,7 +217,6 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
         }
     });
     let signs = signs.collect();
-    let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
     let person = asked_person(words);
     let barred = details
         .iter()
@@ -230,7 +232,10 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
         })
         .collect();
     let joins = words.iter().any(|word| word.text == "and");
-    let is_bare = form != Form::Hint && head.is_none() && asks_barely(words, &topic);
+    // `Which one is near you?` has its noun in an earlier sentence.
+    let has_no_noun = head.is_none()
+        || words.windows(2).any(|pair| pair[0].text == "which" && pair[1].is_one_of(&["one", "ones"]));
+    let is_bare = form != Form::Hint && has_no_noun && asks_barely(words, &topic);
     Some(Clause { signs, is_bare, joins, barred })
 }
 

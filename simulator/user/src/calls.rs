@@ -7,7 +7,7 @@ use diorama_answers::Clock;
 use diorama_engine::Base;
 use diorama_grade::arguments;
 use diorama_seeds::english::{fold, has_words, split_identifier, stem};
-use diorama_seeds::model::{Api, Parameter, Record, Resource, ResourceId, World};
+use diorama_seeds::model::{Api, BehaviourKind, Parameter, Record, Resource, ResourceId, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::script::{Goal, WantedCall};
 use diorama_seeds::task::Call;
@@ -15,15 +15,20 @@ use diorama_seeds::value::{Date, Value as Stored};
 
 use super::mentions::{Mention, Reading};
 use super::ties::is_equal;
-use super::tokens::{folded_words, tokens};
-use super::vocabulary::is_common;
+use super::tokens::{folded_words, is_code, tokens};
+use super::vocabulary::{Action, action, is_common};
 
 /// The greatest number of records of a resource whose names are compared.
 const MAX_RECORDS: usize = 5_000;
 
+/// The greatest number of references from a wanted record to one whose name the user may say.
+const MAX_REFERENCES: usize = 2;
+
 /// The calls that the user wants in a goal.
 #[derive(Debug, Default)]
 pub(super) struct WantedCalls {
+    /// The names of their APIs.
+    pub(super) apis: Vec<String>,
     pub(super) values: Vec<WantedValue>,
     /// Stems of the verbs of their APIs.
     verbs: Vec<String>,
@@ -36,8 +41,20 @@ pub(super) struct WantedCalls {
     /// Other APIs of their domains that change records: the stems of their verbs and of the words for their
     /// effects.
     others: Vec<(Vec<String>, Vec<String>)>,
+    /// The effects of their APIs on records.
+    actions: Vec<Action>,
+    /// The names of the records of each list: of the values of one parameter.
+    pub(super) lists: Vec<RecordList>,
     /// Stems of the names of optional parameters that the calls leave out.
     pub(super) left_out: Vec<String>,
+}
+
+/// The records that the values of a parameter name, over all wanted calls of its API.
+#[derive(Debug)]
+pub(super) struct RecordList {
+    key: (String, String),
+    /// Each record with the texts that name it, folded.
+    pub(super) records: Vec<(Stored, Vec<String>)>,
 }
 
 #[derive(Debug)]
@@ -62,10 +79,12 @@ pub(super) struct WantedValue {
 
 impl WantedCalls {
     /// Reads the calls that a goal wants.
-    pub(super) fn new(goal: &Goal, base: &Base, clock: &Clock) -> Self {
+    ///
+    /// `said` are the user's messages so far.
+    pub(super) fn new(goal: &Goal, said: &[&str], base: &Base, clock: &Clock) -> Self {
         let world = base.world();
         let mut found = Self::default();
-        let said = fold(&said_in(goal));
+        let said = fold(&[&*said_in(goal), &said.join("\n")].join("\n"));
         let apis = goal.wants.iter().filter_map(|want| Some((want, world.api(world.api_named(&want.api)?))));
         for (want, api) in apis {
             found.add_api(api);
@@ -123,12 +142,34 @@ impl WantedCalls {
         }
     }
 
+    /// Returns true if a stem is a word for an effect of the wanted APIs, as `off` is.
+    pub(super) fn is_effect(&self, stem: &str) -> bool {
+        self.effects.iter().any(|effect| effect == stem)
+    }
+
+    /// Returns true if a wanted API has an effect on records: by its behaviour, or by one of its verbs.
+    pub(super) fn has_effect(&self, effect: Action) -> bool {
+        self.actions.contains(&effect) || self.verbs().any(|verb| action(verb) == Some(effect))
+    }
+
+    /// Returns true if a text names one of the wanted records.
+    pub(super) fn is_name(&self, name: &str) -> bool {
+        self.values.iter().any(|value| value.name.as_deref() == Some(name))
+    }
+
     /// Returns the verbs of the wanted APIs, as stems.
     pub(super) fn verbs(&self) -> impl Iterator<Item = &str> {
         self.verbs.iter().map(|verb| &**verb)
     }
 
     fn add_api(&mut self, api: &Api) {
+        self.apis.push(api.name.to_string());
+        self.actions.extend(match api.behaviour.kind {
+            BehaviourKind::Create { .. } | BehaviourKind::AddMembers { .. } => Some(Action::Add),
+            BehaviourKind::Delete { .. } | BehaviourKind::RemoveMembers { .. } => Some(Action::Remove),
+            BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. } => Some(Action::Change),
+            _ => None,
+        });
         self.verbs.extend(verbs(api));
         let effects = effects(api);
         self.words.extend(effects.iter().cloned().chain(stems(&api.description)));
@@ -160,7 +201,8 @@ impl WantedCalls {
             if let Type::Reference { resource, .. } = &schema.kind {
                 self.words.extend(stems(&base.world().resource(*resource).label));
                 (name, other_names) = record_names(*resource, &item, base);
-                self.add_texts(*resource, &item, base, (clock, said));
+                self.add_texts(*resource, &item, base, (clock, said), MAX_REFERENCES);
+                self.add_to_list((&want.api, &parameter.name), *resource, &item, base);
                 self.add_known(want, (*resource, &item), base, clock);
             } else if let Type::Enum(choices) = &schema.kind {
                 name = item.as_str().map(spaced);
@@ -214,10 +256,24 @@ impl WantedCalls {
     }
 
     /// Adds the strings of a wanted record by which the user may refer to it: the taxi, and not the dinner.
-    fn add_texts(&mut self, resource: ResourceId, key: &Stored, base: &Base, (clock, said): (&Clock, &str)) {
+    /// So do the names of the records that it belongs to: the room of a lamp.
+    fn add_texts(
+        &mut self,
+        resource: ResourceId,
+        key: &Stored,
+        base: &Base,
+        (clock, said): (&Clock, &str),
+        references: usize,
+    ) {
         let Some(record) = base.find(resource, key) else { return };
         let described = base.world().resource(resource);
         for (at, (field, value)) in described.fields.iter().zip(record.iter()).enumerate() {
+            if let Type::Reference { resource, .. } = &field.schema.kind {
+                if references > 0 {
+                    self.add_texts(*resource, value, base, (clock, said), references - 1);
+                }
+                continue;
+            }
             let Some(name) = value.as_str().map(spaced).filter(|name| has_name(said, name)) else { continue };
             let mut other_names: Vec<String> = match &field.schema.kind {
                 Type::Enum(choices) => choices.iter().map(|choice| spaced(choice)).collect(),
@@ -234,7 +290,10 @@ impl WantedCalls {
             other_names.retain(|other| *other != name && !other.is_empty());
             self.values.push(WantedValue {
                 nouns: Vec::new(),
-                reading: Reading::read("", clock),
+                reading: Reading::read(
+                    value.as_str().filter(|text| is_code(text)).unwrap_or_default(),
+                    clock,
+                ),
                 said: None,
                 other_names,
                 name: Some(name),
@@ -245,12 +304,42 @@ impl WantedCalls {
         }
     }
 
+    /// Adds a record to the list of its parameter, with the texts that name it.
+    fn add_to_list(&mut self, key: (&str, &str), resource: ResourceId, item: &Stored, base: &Base) {
+        let key = (key.0.to_owned(), key.1.to_owned());
+        let described = base.world().resource(resource);
+        let record = base.find(resource, item);
+        let fields = record.into_iter().flat_map(|record| described.fields.iter().zip(record.iter()));
+        let texts = fields.filter(|(field, _)| matches!(field.schema.kind, Type::String | Type::Enum(_)));
+        let texts = texts.filter_map(|(_, value)| value.as_str()).map(spaced);
+        let record = (item.clone(), texts.filter(|text| !text.is_empty()).collect());
+        match self.lists.iter_mut().find(|list| list.key == key) {
+            Some(list) if list.records.iter().any(|(known, _)| known == item) => {}
+            Some(list) => list.records.push(record),
+            None => self.lists.push(RecordList { key, records: vec![record] }),
+        }
+    }
+
     fn add_other_verbs(&mut self, goal: &Goal, world: &World) {
         let wanted = |api: &Api| goal.wants.iter().any(|want| *want.api == *api.name);
         let domains: Vec<_> = world.apis.iter().filter(|api| wanted(api)).map(|api| api.domain).collect();
         let others =
             world.apis.iter().filter(|api| domains.contains(&api.domain) && api.writes() && !wanted(api));
         self.others = others.map(|api| (verbs(api), effects(api))).collect();
+    }
+}
+
+impl RecordList {
+    /// Returns the number of its records that a text names, by texts that name no other of them.
+    pub(super) fn count_named(&self, folded: &str) -> usize {
+        let is_own = |at: usize, text: &String| {
+            let mut others = self.records.iter().enumerate().filter(|(other, _)| *other != at);
+            !others.any(|(_, (_, texts))| texts.contains(text))
+        };
+        let is_named = |(at, (_, texts)): &(usize, &(Stored, Vec<String>))| {
+            texts.iter().any(|text| is_own(*at, text) && has_name(folded, text))
+        };
+        self.records.iter().enumerate().filter(is_named).count()
     }
 }
 

@@ -5,13 +5,14 @@
 
 use diorama_engine::Base;
 use diorama_seeds::english::{fold, stem};
-use diorama_seeds::model::Method;
+use diorama_seeds::model::{Api, Method};
 use diorama_seeds::schema::Type;
 use diorama_seeds::script::WithheldDetail;
 
+use super::calls::WantedCalls;
 use super::mentions::Reading;
 use super::tokens::folded_words;
-use super::vocabulary::{CONTRASTS, action, is_common};
+use super::vocabulary::{CONTRASTS, PARTICLES, action, is_common};
 use super::wants::{Place, Right, Source, Wants};
 
 /// The number of words that name an option; later words describe it.
@@ -21,12 +22,18 @@ const MAX_OPTION_WORDS: usize = 3;
 pub(super) fn other_choice(
     offer: &Reading,
     wants: &Wants,
-    withheld: &[WithheldDetail],
+    (withheld, calls): (&[WithheldDetail], &WantedCalls),
     base: &Base,
 ) -> Option<Right> {
+    // The choices of wanted calls count, else those of all calls that change records.
+    let counts = |api: &Api| {
+        api.method != Method::Get && (calls.is_empty() || calls.apis.iter().any(|name| *name == *api.name))
+    };
     let of_words = CONTRASTS.iter().map(|words| words.iter().map(|word| stems(word)).collect::<Vec<_>>());
-    let of_world = base.world().apis.iter().filter(|api| api.method != Method::Get).flat_map(|api| {
+    let of_world = base.world().apis.iter().filter(|api| counts(api)).flat_map(|api| {
         api.parameters.iter().filter_map(|parameter| match &parameter.schema.kind {
+            // Particles are compared as parts of verbs.
+            Type::Enum(values) if values.iter().any(|value| PARTICLES.contains(&&**value)) => None,
             Type::Enum(values) => Some(values.iter().map(|value| stems(&value.replace('_', " "))).collect()),
             _ => None,
         })

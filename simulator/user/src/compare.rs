@@ -9,7 +9,7 @@ use diorama_seeds::script::{Goal, WithheldDetail};
 
 use super::calls::WantedCalls;
 use super::choices::other_choice;
-use super::conflict::{Conflict, conflict, is_wanted, verb};
+use super::conflict::{Conflict, conflict, is_backed, is_wanted, verb};
 use super::consent::is_consent;
 use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
@@ -71,10 +71,19 @@ pub(super) fn compare(
         Some(Conflict::Else) => objections.push(Objection::Else),
         None => {}
     }
+    let agrees_with_calls = objections.is_empty();
+    let is_backed = |act: &Act| agrees_with_calls && is_backed(act, calls, wants, wants.today());
+    let is_plan_backed = turn.acts.iter().any(|act| act.kind == Kind::Announces && is_backed(act));
     for (at, (sentence, act)) in turn.parts().enumerate() {
         if !matches!(act.kind, Kind::Offers | Kind::Confirms | Kind::Announces) {
             continue;
         }
+        // The offer is a wanted call, or asks leave for one.
+        let is_bare =
+            act.kind == Kind::Offers && act.reading.mentions.is_empty() && sentence.may_ask_leave(|_| false);
+        let is_question = act.kind == Kind::Confirms && sentence.asks_fact();
+        let is_call =
+            sentence.form != Form::Extra && ((is_backed(act) && !is_question) || (is_plan_backed && is_bare));
         let mut rights: Vec<Right> = Vec::new();
         let mut is_same = false;
         for mention in
@@ -88,25 +97,39 @@ pub(super) fn compare(
                 Fit::Other(right) => rights.push(right),
             }
         }
+        if is_call {
+            rights.clear();
+        }
         let details = if act.kind == Kind::Offers { withheld } else { &[] };
-        rights.extend(other_choice(&act.reading, wants, details, base));
+        rights.extend(other_choice(&act.reading, wants, (details, calls), base));
         rights.extend(wants.find_partner(&act.reading));
         // The user tells a secret only when asked for it.
         rights
             .retain(|right| !matches!(right, Right::Detail(at) if withheld.get(*at).is_some_and(is_secret)));
         rights.dedup();
-        if rights.is_empty() {
+        if rights.is_empty() && !is_call {
             rights.extend(wants.find_other_shown(&act.reading));
+        }
+        // A bare question for leave is judged by what stands before it.
+        if is_bare && !calls.is_empty() {
+            if is_call || !is_doubtful(&turn.acts[..at], wants) {
+                found.agrees = true;
+            } else {
+                objections.push(Objection::Doubt);
+            }
+            continue;
         }
         let announces = act.kind == Kind::Announces;
         let does_wanted = verb(act).is_some_and(|verb| calls.is_verb(&verb.stem));
-        let does_otherwise = !does_wanted && does_otherwise(act, wants);
+        let does_otherwise = !does_wanted && !is_call && does_otherwise(act, wants, calls);
         if !rights.is_empty() && !does_otherwise {
             objections.push(Objection::Values(rights));
             continue;
         }
         let verbs = actions(&act.reading);
-        let reads = verbs.iter().all(|verb| *verb == Action::Read) && (announces || !verbs.is_empty());
+        let is_led = !calls.is_empty() && turn.has(Kind::Offers);
+        let reads =
+            verbs.iter().all(|verb| *verb == Action::Read) && !(verbs.is_empty() && (is_led || !announces));
         let has_other_scope = || {
             asks_for_all(&act.reading, wants)
                 || asks_for_several(&act.reading, wants)
@@ -121,11 +144,17 @@ pub(super) fn compare(
             continue;
         }
         if act.kind == Kind::Confirms {
-            found.agrees |= is_same || is_known(act, wants);
+            let is_about = is_same && !is_question;
+            found.agrees |= is_call || is_about || is_known(act, wants);
+            continue;
+        }
+        if is_call {
+            found.agrees = true;
             continue;
         }
         if does_unasked(act, wants) {
-            objections.push(Objection::Doubt);
+            // The user wants another call than this one.
+            objections.push(if calls.is_empty() { Objection::Doubt } else { Objection::Else });
             continue;
         }
         if is_elsewhere(sentence, act, wants, calls, is_same) {
@@ -268,6 +297,7 @@ fn quantified_noun(offer: &Reading) -> Option<Option<String>> {
                 !(is_whole || is_phrase) || (next == "the" && english::is_plural(word(at + 2)))
             }
             "both" | "everyone" | "everybody" | "entire" => true,
+            "everything" => matches!(next, "in" | "on" | "at" | "of" | "there" | "else"),
             "every" => !matches!(next, "day" | "week" | "month" | "year" | "time"),
             "each" => next == "of",
             _ => false,
@@ -291,13 +321,13 @@ fn asks_for_part(offer: &Reading, wants: &Wants) -> bool {
 }
 
 /// Returns true if an offer changes something in another way than the user wants.
-fn does_otherwise(act: &Act, wants: &Wants) -> bool {
+fn does_otherwise(act: &Act, wants: &Wants, calls: &WantedCalls) -> bool {
     let mut offered: Vec<Action> =
         actions(&act.reading).into_iter().filter(|one| *one != Action::Read).collect();
     if takes_away(&act.reading) {
         offered.push(Action::Remove);
     }
-    if offered.is_empty() {
+    if offered.is_empty() || offered.iter().any(|one| calls.has_effect(*one)) {
         return false;
     }
     let mut wanted: Vec<Action> = Vec::new();

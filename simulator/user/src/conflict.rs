@@ -10,12 +10,13 @@ use super::calls::{WantedCalls, WantedValue, has_name};
 use super::mentions::{Mention, Reading, Value};
 use super::message::Sentence;
 use super::phrases::OPENERS;
+use super::recall::lasts;
 use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
 use super::tokens::Token;
 use super::topic::{AskedKinds, Topic};
-use super::turn::{Act, Kind, Turn};
-use super::vocabulary::{Action, GENERIC, LINKS, Link, action, is_common};
-use super::wants::{Right, Wants};
+use super::turn::{Act, Kind, Turn, leaves_alone};
+use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, PARTICLES, action, is_common};
+use super::wants::{Place, Right, Wants};
 
 /// The greatest number of words between a negation and its noun.
 const MAX_WORDS_TO_DENIED: usize = 4;
@@ -31,7 +32,7 @@ pub(super) enum Conflict {
     Else,
 }
 
-/// The last offer of a message, with the sentences before it.
+/// The last offer of a message, with the sentences before it that say what it is about.
 struct Lead<'a> {
     acts: Vec<&'a Act>,
     folded: String,
@@ -40,16 +41,31 @@ struct Lead<'a> {
 impl<'a> Lead<'a> {
     fn of(turn: &'a Turn) -> Option<Self> {
         let last = turn.acts.iter().rposition(|act| matches!(act.kind, Kind::Offers | Kind::Confirms))?;
-        let counts = |act: &&Act| !matches!(act.kind, Kind::Asks | Kind::Declines | Kind::Closes);
+        let counts = |act: &&Act| {
+            !matches!(act.kind, Kind::Asks | Kind::Declines | Kind::Closes) && !leaves_alone(&act.reading)
+        };
         let acts: Vec<&Act> = turn.acts[..=last].iter().filter(counts).collect();
         let texts: Vec<&str> = acts.iter().map(|act| &*act.reading.source).collect();
         Some(Self { folded: fold(&texts.join("\n")), acts })
     }
 
-    fn mentions(&self) -> impl Iterator<Item = &Mention> {
-        let mentions = self.acts.iter().flat_map(|act| &act.reading.mentions);
-        mentions.filter(|mention| !mention.is_denied && mention.link != Link::Aside)
+    /// Returns the acts that propose something.
+    fn plans(&self) -> impl Iterator<Item = &&'a Act> {
+        let proposes = |kind| matches!(kind, Kind::Offers | Kind::Confirms | Kind::Announces);
+        self.acts.iter().filter(move |act| proposes(act.kind))
     }
+
+    /// Returns true if a text names a value. A particle counts only as part of a verb: `switch it off`, and not
+    /// `on Monday`.
+    fn names(&self, name: &str) -> bool {
+        let Some(particle) = particle(name) else { return has_name(&self.folded, name) };
+        self.acts.iter().any(|act| has_particle(&act.reading, particle))
+    }
+}
+
+/// Returns true if a text neither denies a mention nor sets it aside.
+fn counts(mention: &Mention) -> bool {
+    !mention.is_denied && mention.link != Link::Aside
 }
 
 /// Returns the difference between the offer of a message and the wanted calls, if there is one.
@@ -65,10 +81,15 @@ pub(super) fn conflict(
     }
     let lead = Lead::of(turn)?;
     let values = || {
-        let by_mention = lead.mentions().find_map(|mention| other_value(mention, &lead, calls, wants, today));
+        let by_mention = lead.acts.iter().find_map(|act| {
+            let mentions = act.reading.mentions.iter().filter(|own| counts(own));
+            mentions.into_iter().find_map(|own| other_value((&act.reading, own), &lead, calls, wants, today))
+        });
         let by_name = |is_choice: bool| {
-            let mut values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
-            values.find(|value| names_other(value, &lead, wants))
+            let values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
+            let others = values.filter(|value| names_other(value, &lead, calls, wants));
+            // The longest name says most.
+            others.max_by_key(|value| value.name.as_ref().map_or(0, String::len))
         };
         let (by_record, by_choice) = (|| by_name(false), || by_name(true));
         let by_part = || calls.values.iter().find(|value| changes_name(value, &lead, calls, wants));
@@ -79,7 +100,10 @@ pub(super) fn conflict(
     };
     if does_other(turn, calls, wants)
         || adds_denied(&lead, calls, wants)
+        || adds_other(&lead, calls, wants, today)
+        || sets_other(&lead, calls, wants, today)
         || offers_part(&lead, calls, wants, today)
+        || leaves_out(&lead, calls)
     {
         return Some(Conflict::Else);
     }
@@ -93,6 +117,121 @@ pub(super) fn is_wanted(mention: &Mention, calls: &WantedCalls, today: Date) -> 
         .iter()
         .flat_map(WantedValue::mentions)
         .any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, today))
+}
+
+/// Returns the particle that ends the name of a choice: `turn [off]`.
+fn particle(name: &str) -> Option<&str> {
+    name.rsplit(' ').next().filter(|word| PARTICLES.contains(word))
+}
+
+/// Returns true if a particle belongs to a verb, and no noun follows it.
+fn has_particle(reading: &Reading, particle: &str) -> bool {
+    let tokens = &reading.tokens;
+    (0..tokens.len()).filter(|at| tokens[*at].text == particle).any(|at| {
+        let follows_verb = at.checked_sub(1).is_some_and(|before| {
+            tokens[before].has_content()
+                && !reading.mentions.iter().any(|own| own.span.overlaps(tokens[before].span))
+        });
+        tokens.get(at + 1).is_none_or(|next| {
+            let is_noun = DETERMINERS.contains(&&*next.text)
+                || reading.mentions.iter().any(|own| own.span.overlaps(next.span));
+            next.after_mark
+                || next.opens
+                || !(is_noun || next.has_content())
+                || (follows_verb && DETERMINERS.contains(&&*next.text))
+        })
+    })
+}
+
+/// Returns true if all mentions of an act are wanted or known, and it has one that is wanted, a wanted name or
+/// a wanted verb.
+pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
+    if calls.is_empty() {
+        return false;
+    }
+    let folded = fold(&act.reading.source);
+    let mentions = || act.reading.mentions.iter().filter(|own| !own.is_denied && own.link != Link::Aside);
+    // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
+    let has_wanted = |own: &Mention| {
+        mentions().any(|other| {
+            let is_alike = other.span != own.span && other.value.is_alike(&own.value);
+            is_alike && own.link != Link::To && is_wanted(other, calls, today)
+        })
+    };
+    let is_known = |own: &Mention| match &own.value {
+        Value::Name(words) => {
+            words.iter().all(|word| is_common(word) || calls.knows(&stem(word)) || wants.says_now(word))
+        }
+        Value::Phrase(_) => true,
+        _ => is_wanted(own, calls, today) || calls.tells(own, today) || has_wanted(own),
+    };
+    let is_wanted_name =
+        |value: &WantedValue| value.name.as_ref().is_some_and(|name| has_name(&folded, name));
+    let is_strange = |token: &Token| {
+        is_strange(token, calls, wants) && verb(act).is_none_or(|verb| verb.span != token.span)
+    };
+    (act.kind != Kind::Offers || !act.reading.tokens.iter().any(is_strange))
+        && mentions().all(is_known)
+        && (mentions().any(|own| is_wanted(own, calls, today))
+            || calls.values.iter().any(is_wanted_name)
+            || verb(act).is_some_and(|verb| calls.is_verb(&verb.stem)))
+}
+
+/// Returns true if an offer joins another record to a wanted one: `SO-1042 and SO-1043`.
+fn adds_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
+    let is_joint = |act: &Act, one: &Mention, two: &Mention| {
+        let between = act
+            .reading
+            .tokens
+            .iter()
+            .filter(|token| token.span.start >= one.span.end && token.span.end <= two.span.start);
+        let mut joins = two.span.start <= one.span.end + 2;
+        for token in between {
+            if token.text == "and" || token.text == "plus" {
+                joins = true;
+            } else if !DETERMINERS.contains(&&*token.text) {
+                return false;
+            }
+        }
+        joins
+    };
+    lead.plans().any(|act| {
+        let codes = act.reading.mentions.iter().filter(|own| matches!(own.value, Value::Code(_)));
+        let codes: Vec<&Mention> = codes.filter(|own| !own.is_denied && own.link != Link::Aside).collect();
+        codes.windows(2).any(|pair| {
+            let is_own = |own: &Mention| is_wanted(own, calls, today);
+            let is_known = |own: &Mention| is_own(own) || calls.tells(own, today) || wants.says_value(own);
+            is_joint(act, pair[0], pair[1])
+                && (is_own(pair[0]) || is_own(pair[1]))
+                && !(is_known(pair[0]) && is_known(pair[1]))
+        })
+    })
+}
+
+/// Returns true if an offer sets a number that neither the user nor a wanted record has: `bring it down to 2`.
+fn sets_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
+    let has_number = calls
+        .values
+        .iter()
+        .filter(|value| !value.is_record)
+        .flat_map(WantedValue::mentions)
+        .any(|own| matches!(own.value, Value::Number { .. } | Value::Money(_)));
+    !has_number
+        && lead.plans().flat_map(|act| &act.reading.mentions).any(|own| {
+            let is_target = own.link == Link::To && !own.is_denied;
+            is_target
+                && matches!(own.value, Value::Number { .. } | Value::Money(_))
+                && !(calls.tells(own, today) || wants.says_value(own))
+        })
+}
+
+/// Returns true if an offer names some of several wanted records, and leaves out the others.
+fn leaves_out(lead: &Lead<'_>, calls: &WantedCalls) -> bool {
+    let limits = lead.plans().any(|act| act.reading.tokens.iter().any(|token| ONLY.contains(&&*token.text)));
+    calls.lists.iter().filter(|list| list.records.len() > 1).any(|list| {
+        let named = list.count_named(&lead.folded);
+        named > 0 && named < list.records.len() && (named > 1 || limits)
+    })
 }
 
 /// Returns the verb of an offer: `shall I [block] it`.
@@ -113,10 +252,25 @@ pub(super) fn verb(act: &Act) -> Option<&Token> {
     }
 }
 
+/// Returns the verbs of an offer: its own, and the participles after `be` and `like`: `would be [moved]`.
+fn verbs(act: &Act) -> impl Iterator<Item = &Token> {
+    let tokens = &act.reading.tokens;
+    let begins = tokens.iter().position(|token| matches!(&*token.text, "be" | "like" | "want" | "wants"));
+    let behind = begins.and_then(|at| tokens.get(at + 1..)).unwrap_or_default();
+    let participle = behind.iter().find(|token| token.text.len() > 4 && token.text.ends_with("ed"));
+    verb(act).into_iter().chain(participle)
+}
+
 /// Returns true if an offer has the effect of another API than the wanted ones.
 fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
-    let offers = turn.acts.iter().filter(|act| act.kind == Kind::Offers);
-    offers.filter_map(|act| Some((act, verb(act)?))).any(|(act, verb)| {
+    let has_offer = turn.has(Kind::Offers);
+    let offers = turn.acts.iter().filter(|act| match act.kind {
+        Kind::Offers | Kind::Confirms => true,
+        // An announcement is an offer where a question for leave follows.
+        Kind::Announces => has_offer,
+        _ => false,
+    });
+    offers.flat_map(|act| verbs(act).map(move |verb| (act, verb))).any(|(act, verb)| {
         let is_same_kind = || {
             let effect = action(&verb.stem).filter(|effect| *effect != Action::Read);
             effect.is_some() && calls.verbs().any(|wanted| action(wanted) == effect)
@@ -128,7 +282,17 @@ fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
             .filter(|token| token.span.start > verb.span.start)
             .map(|token| &*token.stem)
             .collect();
-        calls.is_other(&verb.stem, &objects) && !is_same_kind() && !wants.asks_to(&verb.stem)
+        // `Enter the pick` is a pick.
+        let makes_wanted = || {
+            let mut behind = act.reading.tokens.iter().filter(|token| token.span.start > verb.span.start);
+            action(&verb.stem) == Some(Action::Add)
+                && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
+        };
+        !GENERIC.contains(&&*verb.text)
+            && calls.is_other(&verb.stem, &objects)
+            && !is_same_kind()
+            && !makes_wanted()
+            && !wants.asks_to(&verb.stem)
     })
 }
 
@@ -167,23 +331,73 @@ fn offers_part(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date)
 
 /// Returns the wanted value that a mention replaces, if the message lacks that value.
 fn other_value<'a>(
-    mention: &Mention,
+    (reading, mention): (&Reading, &Mention),
     lead: &Lead<'_>,
     calls: &'a WantedCalls,
     wants: &Wants,
     today: Date,
 ) -> Option<&'a WantedValue> {
-    if is_wanted(mention, calls, today) || calls.tells(mention, today) || wants.says_value(mention) {
+    let is_known = calls.tells(mention, today) || wants.says_value(mention);
+    let has_other_label = |other: &Mention, own: &Mention| {
+        !other.nouns.is_empty() && !own.nouns.is_empty() && !shares_noun(other, own)
+    };
+    let is_own = |value: &WantedValue| {
+        value.mentions().any(|own| {
+            own.value.is_alike(&mention.value)
+                && is_equal(mention, own, today)
+                && !has_other_label(mention, own)
+                && !is_labelled_otherwise(reading, mention, value, calls)
+        })
+    };
+    if is_known || calls.values.iter().any(is_own) {
         return None;
     }
     let numbers = calls.values.iter().flat_map(WantedValue::mentions);
     let numbers = numbers.filter(|own| matches!(own.value, Value::Number { .. } | Value::Money(_))).count();
     calls.values.iter().find(|value| {
-        let is_said = |own: &Mention| {
-            lead.mentions().any(|other| other.value.is_alike(&own.value) && is_equal(other, own, today))
+        let is_said = |own: &Mention, value: &WantedValue| {
+            lead.acts.iter().any(|act| {
+                act.reading.mentions.iter().filter(|other| counts(other)).any(|other| {
+                    other.value.is_alike(&own.value)
+                        && is_equal(other, own, today)
+                        && !has_other_label(other, own)
+                        && !is_labelled_otherwise(&act.reading, other, value, calls)
+                })
+            })
         };
-        value.mentions().any(|own| plays(mention, own, value, numbers == 1) && !is_said(own))
+        let is_labelled = label(reading, mention).is_some_and(|label| is_label(label, value));
+        value.mentions().any(|own| {
+            let is_number = matches!(
+                (&mention.value, &own.value),
+                (Value::Number { unit: None, .. }, Value::Number { .. })
+            );
+            (plays(mention, own, value, numbers == 1) || (is_labelled && is_number)) && !is_said(own, value)
+        })
     })
+}
+
+/// Returns true if the word before a number is a name of another wanted value: `quality 3`, for `leaf 3`.
+fn is_labelled_otherwise(
+    reading: &Reading,
+    mention: &Mention,
+    value: &WantedValue,
+    calls: &WantedCalls,
+) -> bool {
+    let labels = || label(reading, mention).into_iter().chain(mention.nouns.iter().map(|noun| &**noun));
+    !labels().any(|label| is_label(label, value))
+        && labels().any(|label| calls.values.iter().any(|other| is_label(label, other)))
+}
+
+/// Returns the stem of the word before a number without a unit: `[leaf] 3`.
+fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
+    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
+    let is_number = matches!(mention.value, Value::Number { unit: None, .. });
+    before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
+}
+
+/// Returns true if a word is a name of a wanted value, or stands in it: `leaf`, for `leaf 3`.
+fn is_label(label: &str, value: &WantedValue) -> bool {
+    value.nouns.iter().any(|noun| noun == label) || value.reading.has(label)
 }
 
 /// Returns true if a mention has the role of a wanted value. A bare number has it if only one is wanted.
@@ -194,7 +408,8 @@ fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: 
             && is_only_number
             && mention.link != Link::Aside
     };
-    let is_named = || mention.nouns.iter().any(|noun| value.nouns.contains(noun));
+    let is_named =
+        || shares_noun(mention, own) || mention.nouns.iter().any(|noun| value.nouns.contains(noun));
     match (&mention.value, &own.value) {
         (Value::Code(one), Value::Code(two)) => ties::is_same_shape(one, two),
         (Value::Day(_), Value::Day(_)) | (Value::Time(_), Value::Time(_)) => true,
@@ -212,14 +427,23 @@ fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: 
     }
 }
 
-/// Returns true if a message has another name in the place of the wanted one.
-fn names_other(value: &WantedValue, lead: &Lead<'_>, wants: &Wants) -> bool {
+/// Returns true if two numbers count one noun, or have one label.
+fn shares_noun(one: &Mention, other: &Mention) -> bool {
+    one.nouns.iter().any(|noun| other.nouns.contains(noun))
+}
+
+/// Returns true if a message has another name in the place of the wanted one. A name that the user said
+/// earlier, and that no wanted call has, is another.
+fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(name) = value.name.as_ref().filter(|_| !value.is_prose) else { return false };
-    if has_name(&lead.folded, name) || (value.is_choice && !wants.says(name)) {
+    if lead.names(name) || (value.is_choice && !wants.says(name)) {
         return false;
     }
-    let others = value.other_names.iter().filter(|other| !has_name(name, other));
-    others.into_iter().any(|other| has_name(&lead.folded, other) && !wants.says(other))
+    let others = value.other_names.iter().filter(|other| {
+        // `Cancelled` is what a call makes of it, and no other status.
+        !has_name(name, other) && !calls.is_name(other) && !calls.is_verb(&stem(other))
+    });
+    others.into_iter().any(|other| lead.names(other) && !wants.says_now(other))
 }
 
 /// Returns true if a message has the first or last word of a longer name, beside an unknown word: `Branch
@@ -236,8 +460,8 @@ fn changes_name(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants
     lead.acts.iter().flat_map(|act| act.reading.tokens.windows(2)).any(|pair| {
         let adjoins = !pair[1].after_mark && !pair[1].opens;
         adjoins
-            && ((pair[0].stem == first.stem && is_strange(&pair[1]))
-                || (pair[1].stem == last.stem && is_strange(&pair[0])))
+            && ((pair[0].text == first.text && is_strange(&pair[1]))
+                || (pair[1].text == last.text && is_strange(&pair[0])))
     })
 }
 
@@ -296,16 +520,20 @@ pub(super) fn wanted_value(
     wants: &Wants,
     calls: &WantedCalls,
 ) -> Option<String> {
-    let head = Topic::of_head(&question.words)?;
+    let asks_length = question.words.windows(2).any(|pair| pair[0].text == "how" && pair[1].text == "long");
+    let head = Topic::of_head(&question.words);
     let is_number = |value: &WantedValue| {
         value.mentions().any(|own| matches!(own.value, Value::Number { .. } | Value::Money(_)))
     };
     let mut numbers = calls.values.iter().filter(|value| is_number(value));
     let only_number = numbers.next().filter(|_| numbers.next().is_none());
     let asks_number = AskedKinds::of(&question.words).kinds.number;
-    let named =
-        calls.values.iter().find(|value| head.stems.iter().any(|word| value.nouns.contains(&stem(word))));
-    let value = named.or(only_number.filter(|_| asks_number))?;
+    let is_named = |value: &&WantedValue| match &head {
+        Some(head) => head.stems.iter().any(|word| value.nouns.contains(&stem(word))),
+        None => asks_length && value.mentions().any(lasts),
+    };
+    let named = calls.values.iter().find(is_named);
+    let value = named.or(only_number.filter(|_| asks_number && head.is_some()))?;
     match right(value, goal, wants)? {
         Right::Words(words) => Some(words),
         Right::Detail(_) => None,
@@ -317,7 +545,10 @@ fn right(value: &WantedValue, goal: &Goal, wants: &Wants) -> Option<Right> {
     let said = value.said.clone().or_else(|| value.name.clone().filter(|name| wants.says(name)))?;
     let folded = fold(&said);
     let detail = goal.withheld.iter().position(|detail| has_name(&fold(&detail.say), &folded));
-    let of_user = || wants.current_sources().find_map(|source| source.quote(&folded)).map(Right::Words);
+    let of_user = || {
+        let earlier = wants.sources.iter().filter(|source| source.place == Place::Earlier);
+        wants.current_sources().chain(earlier).find_map(|source| source.quote(&folded)).map(Right::Words)
+    };
     match detail {
         Some(at) => Some(Right::Detail(at)),
         None => Some(of_user().unwrap_or(Right::Words(said))),

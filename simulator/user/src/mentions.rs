@@ -256,7 +256,9 @@ impl Reading {
                     .iter()
                     .any(|(first, second)| token.text == *second && (first.is_empty() || pair == *first))
             };
-            if is_in(&SET_ASIDE) {
+            // `I'd like 1800` compares nothing.
+            let wishes = token.text == "like" && matches!(pair, "d" | "would" | "you" | "i" | "we");
+            if is_in(&SET_ASIDE) && !wishes {
                 return Link::Aside;
             }
             if is_in(&BOUNDS_BELOW) {

@@ -8,10 +8,14 @@ use super::phrases::{
     AUXILIARIES, CONFIRMING, CONJUNCTIONS, EXTRAS, FILLERS, FINISHED, IMPERATIVES, LACKS, LEAVE, NEEDS,
     OPENERS, POLITE, PREPOSITIONS, PRONOUNS, QUESTION_WORDS, TAGS, TAKING,
 };
+use super::vocabulary::{Action, action, is_common, is_one_of};
 use diorama_engine::search::words::split;
+use diorama_seeds::english::stem;
 
 /// The greatest number of words of a sentence without a verb that may ask by itself.
 const MAX_FRAGMENT_WORDS: usize = 8;
+/// The greatest number of words of a question without a verb that asks for permission: `Alright with you?`
+const MAX_LEAVE_WORDS: usize = 4;
 /// The greatest number of bytes of a message that are read.
 const MAX_BYTES: usize = 20_000;
 
@@ -87,6 +91,7 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
     // The items of a list ask if the line before it does.
     let mut list_asks = false;
     for part in parts {
+        let part = Part { text: if part.is_item { unmarked(part.text) } else { part.text }, ..part };
         let words = words(part.text);
         if words.is_empty() {
             continue;
@@ -169,10 +174,26 @@ fn is_item(line: &str) -> bool {
     line.starts_with(['-', '*', '•']) || (numbered.len() < line.len() && numbered.starts_with([')', '.']))
 }
 
-/// Returns true if a full stop does not end the sentence: `Dr.`, `e.g.`
+/// Returns an item of a list without its mark or number, which counts nothing.
+fn unmarked(item: &str) -> &str {
+    let text = item.trim_start();
+    let behind = text.trim_start_matches(|character: char| character.is_ascii_digit());
+    let is_mark = match behind.len() < text.len() {
+        true => behind.starts_with(") ") || behind.starts_with(". "),
+        false => behind.starts_with("- ") || behind.starts_with("* ") || behind.starts_with("• "),
+    };
+    if is_mark { behind.trim_start_matches([')', '.', '-', '*', '•']).trim_start() } else { item }
+}
+
+/// Returns true if a full stop does not end the sentence: `Dr.`, `e.g.`, `J.`, and the number of an item. It
+/// ends it after `20.5` and `180 g`.
 fn is_abbreviation(before: &str) -> bool {
     let word = before.rsplit([' ', '.', '(']).next().unwrap_or_default();
-    word.chars().count() == 1 || ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&word)
+    let follows_stop = before.strip_suffix(word).is_some_and(|head| head.ends_with('.'));
+    let is_letter = |letter: char| letter.is_uppercase() || (letter.is_alphabetic() && follows_stop);
+    let is_short = word.chars().count() == 1;
+    (is_short && (before.trim() == word || word.chars().all(is_letter)))
+        || ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&word)
 }
 
 /// Returns the words of a sentence.
@@ -208,7 +229,7 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         lead[0].is_one_of(&AUXILIARIES) && lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
     let is_marked = part.is_marked || inverts;
     if is_marked && has_tag(words) {
-        return Form::Check;
+        return if plans(lead) { Form::Offer } else { Form::Check };
     }
     if lead[0].is_one_of(&QUESTION_WORDS) && (is_marked || asks_unmarked(lead)) {
         return if asks_for(words) { Form::Request } else { Form::Question };
@@ -330,7 +351,30 @@ fn is_closing(words: &[Word]) -> bool {
 /// Returns true if a statement ends with a tag question: `On Monday, correct?`
 fn has_tag(words: &[Word]) -> bool {
     let Some(start) = words.iter().rposition(|word| word.after_comma) else { return false };
-    words[start..].iter().all(|word| word.is_one_of(&TAGS))
+    start > 0 && words[start..].iter().all(|word| word.is_one_of(&TAGS) || is_leave_verb(word))
+}
+
+/// Returns true for the verb of `shall I?`
+fn is_leave_verb(word: &Word) -> bool {
+    word.is_one_of(&["shall", "should", "may"])
+}
+
+/// Returns true if a sentence states an action of the assistant: `I'd book it`, `we cancel it`.
+pub(super) fn plans(words: &[Word]) -> bool {
+    let text = |at: usize| words.get(at).map_or("", |word| &*word.text);
+    (0..words.len()).any(|at| {
+        matches!(text(at), "i" | "we")
+            && match text(at + 1) {
+                "ll" | "will" | "d" | "would" | "shall" => true,
+                "m" | "am" | "re" | "are" => text(at + 2).ends_with("ing"),
+                // `I understand you mean Friday` and `I see two visits` plan nothing.
+                verb => {
+                    let object = text(at + 2);
+                    let is_past = verb.ends_with("ed") || action(&stem(verb)) == Some(Action::Read);
+                    !(is_common(verb) || is_past || object.is_empty() || matches!(object, "you" | "that"))
+                }
+            }
+    })
 }
 
 /// Returns true if a question can only be about an action of the assistant: `shall I`, `do you want me to`.
@@ -460,6 +504,11 @@ fn clauses(words: &[Word]) -> Vec<Range<usize>> {
     found
 }
 
+/// Returns true if a word carries no content of its own, or means leave: `agreed`, `confirm`.
+fn means_leave(word: &Word) -> bool {
+    is_common(&word.text) || is_one_of(&stem(&word.text), &LEAVE) || is_one_of(&stem(&word.text), &CONFIRMING)
+}
+
 /// Returns true if a sentence only asks for permission: `Is that right?`
 fn asks_leave(words: &[Word]) -> bool {
     words.iter().all(|word| word.is_one_of(&LEAVE) || word.is_one_of(&FILLERS))
@@ -475,6 +524,46 @@ impl Word {
 }
 
 impl Sentence {
+    /// Returns true if it is a yes-or-no question about a thing by its name: `Does Ana eat fish?`
+    pub(super) fn asks_fact(&self) -> bool {
+        let mut lead = self.words.iter().skip_while(|word| word.is_one_of(&OPENERS));
+        lead.next().is_some_and(|word| word.is_one_of(&AUXILIARIES))
+            && lead.next().is_some_and(|word| !is_common(&word.text))
+    }
+
+    /// Returns true if it may ask for permission to do what the statement before it plans: it says nothing of
+    /// its own. `Would that suit you?`, `Really off?` A word for the effect, by its stem, may stand in it.
+    pub(super) fn may_ask_leave(&self, is_effect: impl Fn(&str) -> bool) -> bool {
+        let words = &self.words;
+        let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(words.len());
+        let lead = &words[begins..];
+        let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
+        let content: Vec<&Word> = lead.iter().filter(|word| !means_leave(word)).collect();
+        if !self.is_marked {
+            // `Please confirm.`, `Tell me if I may.`
+            return content.is_empty() && has(&["if", "whether", "confirm"]);
+        }
+        if has(&["or", "any"]) || words[0].text == "your" {
+            return false;
+        }
+        // `Is that what you'd like?`
+        let asks_else = has(&QUESTION_WORDS)
+            && !(content.is_empty() && has(&["what", "how"]) && words[0].is_one_of(&AUXILIARIES));
+        let refers = has(&["this", "that", "it", "everything", "all", "your"]);
+        let inverts = lead.first().is_some_and(|first| first.is_one_of(&AUXILIARIES));
+        let is_pronoun = lead.get(1).is_some_and(|next| next.is_one_of(&PRONOUNS));
+        !asks_else
+            && match content.len() {
+                0 => true,
+                1 if inverts => is_pronoun && refers,
+                _ => {
+                    !inverts
+                        && lead.len() <= MAX_LEAVE_WORDS
+                        && content.iter().all(|word| is_effect(&word.text))
+                }
+            }
+    }
+
     /// Returns true if it only asks for permission, by a question: `Is that right?`
     pub(super) fn asks_leave(&self) -> bool {
         self.is_marked && asks_leave(&self.words)

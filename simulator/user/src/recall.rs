@@ -9,8 +9,8 @@ use super::mentions::{Mention, Reading, Value};
 use super::message::{self, Sentence};
 use super::topic::{AskedKinds, Topic};
 use super::turn::Act;
-use super::vocabulary::{CONTRASTS, Link};
-use super::wants::{Place, Wants};
+use super::vocabulary::{CONTRASTS, Link, is_common};
+use super::wants::{Place, Source, Wants};
 
 /// From this cosine on, a question concerns a sentence of the user.
 const MIN_NEARNESS: f32 = 0.4;
@@ -18,21 +18,26 @@ const MIN_NEARNESS: f32 = 0.4;
 const KIND_WEIGHT: f32 = 0.6;
 /// The weight of a thing that is asked for by its name.
 const HEAD_WEIGHT: f32 = 0.5;
-/// The deduction for a sentence of an earlier goal.
-const EARLIER_WEIGHT: f32 = 0.3;
 /// The greatest number of words of a text that is repeated whole.
 pub(super) const MAX_REPEATED_WORDS: usize = 30;
 /// The years that numbers of four digits can be.
 const YEARS: std::ops::Range<f64> = 1800.0..2101.0;
 
-/// Returns the user's sentence that answers a question, as they said it.
-pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants) -> Option<String> {
+/// Returns the user's sentence that answers a question, as they said it: of the open goal, or of earlier ones.
+pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: bool) -> Option<String> {
     let topic = Topic::of(&question.words);
     let head = Topic::of_head(&question.words);
     let mut best: Option<(f32, String)> = None;
-    for source in wants.sources.iter().filter(|source| source.detail.is_none() && source.place != Place::Next)
-    {
-        let is_earlier = source.place == Place::Earlier;
+    let counts = |source: &&Source| {
+        source.detail.is_none()
+            && source.place != Place::Next
+            && (source.place == Place::Earlier) == is_earlier
+    };
+    // The user cannot tell of a thing that they never mentioned.
+    let is_unknown = |word: &message::Word| !is_common(&word.text) && !wants.knows(&stem(&word.text));
+    let is_strange = head.as_ref().and_then(|head| head.stems.last()).is_some_and(|last| !wants.knows(last))
+        || (question.asks_fact() && question.words.iter().any(is_unknown));
+    for source in wants.sources.iter().filter(counts) {
         for sentence in message::read(&source.reading.source) {
             let known = Topic::of(&sentence.words);
             let reading = wants.read(&sentence.text);
@@ -43,17 +48,14 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants) -> Option<St
             let asked = AskedKinds::of(&question.words).strict;
             let is_unfit = (asked.day || asked.clock) && !has_kind;
             let names_head = !is_unfit && head.as_ref().is_some_and(|head| head.is_within(&known.stems));
-            let repeats = act.reading.mentions.iter().any(|mention| {
-                reading.mentions.iter().any(|own| own.words.eq_ignore_ascii_case(&mention.words))
-            });
-            let is_about = nearness >= MIN_NEARNESS
-                || names_head
-                || has_kind
-                || repeats
-                || (shared > 0 && 2 * shared >= topic.stems.len());
+            let repeats = (is_earlier || !is_strange)
+                && act.reading.mentions.iter().any(|mention| {
+                    reading.mentions.iter().any(|own| own.words.eq_ignore_ascii_case(&mention.words))
+                });
+            let is_near = nearness >= MIN_NEARNESS || (shared > 0 && 2 * shared >= topic.stems.len());
+            let is_about = names_head || has_kind || repeats || (is_near && !(is_earlier && is_strange));
             let flag = |is: bool, weight: f32| if is { weight } else { 0.0 };
-            let score = nearness + flag(has_kind, KIND_WEIGHT) + flag(names_head, HEAD_WEIGHT)
-                - flag(is_earlier, EARLIER_WEIGHT);
+            let score = nearness + flag(has_kind, KIND_WEIGHT) + flag(names_head, HEAD_WEIGHT);
             if is_about && best.as_ref().is_none_or(|(known, _)| score > *known) {
                 let whole = source.reading.source.split_whitespace().count() <= MAX_REPEATED_WORDS;
                 best = Some((
@@ -102,7 +104,7 @@ fn has_kind(question: &Sentence, reading: &Reading) -> bool {
 }
 
 /// Returns true if a value is a duration.
-fn lasts(own: &Mention) -> bool {
+pub(super) fn lasts(own: &Mention) -> bool {
     let is_time = |noun: &String| matches!(&**noun, "night" | "day" | "week" | "month" | "hour" | "minut");
     match &own.value {
         Value::Number { unit: Some(unit), .. } => unit.dimension == Dimension::Duration,

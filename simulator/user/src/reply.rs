@@ -105,7 +105,8 @@ pub(super) fn reply(
             return CONFIRMATION.to_owned();
         }
         if turn.has(Kind::Offers) {
-            return recall(sentence, act, wants).unwrap_or_else(|| CONSENT.to_owned());
+            let said = recall(sentence, act, wants, false).or_else(|| recall(sentence, act, wants, true));
+            return said.unwrap_or_else(|| CONSENT.to_owned());
         }
         let recalled = recalled(turn, goal, wants, calls);
         if !recalled.is_empty() {
@@ -115,7 +116,7 @@ pub(super) fn reply(
         // not mention.
         let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose"]));
         let is_bare = Topic::of(&sentence.words).is_empty();
-        return match chooses || is_bare || names_option(sentence, wants) {
+        return match chooses || is_bare || refers(sentence) || names_option(sentence, wants, calls) {
             true => plain_want(goal, wants),
             false => UNKNOWN.to_owned(),
         };
@@ -133,13 +134,28 @@ pub(super) fn reply(
     (if reports || turn.has(Kind::Closes) { THANKS } else { GO_ON }).to_owned()
 }
 
-/// Returns true if a question offers two options, and the user said a word beside its `or`.
-fn names_option(question: &Sentence, wants: &Wants) -> bool {
+/// Returns true if a question is about the request: `Who asked for this?`
+fn refers(question: &Sentence) -> bool {
+    let words = &question.words;
+    let content = words.iter().filter(|word| !is_common(&word.text)).count();
+    let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
+    content <= 1 && has(&["who", "what", "why"]) && has(&["this", "that", "it"])
+}
+
+/// Returns true if a question offers two options, and the user or a wanted call has a word of them.
+fn names_option(question: &Sentence, wants: &Wants, calls: &WantedCalls) -> bool {
     let is_known = |word: &message::Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
-    question
-        .words
-        .windows(3)
-        .any(|three| three[1].text == "or" && (is_known(&three[0]) || is_known(&three[2])))
+    let is_beside = || {
+        question
+            .words
+            .windows(3)
+            .any(|three| three[1].text == "or" && (is_known(&three[0]) || is_known(&three[2])))
+    };
+    let is_of_call = || {
+        let has_or = question.words.iter().any(|word| word.text == "or");
+        has_or && question.words.iter().any(|word| !is_common(&word.text) && calls.knows(&stem(&word.text)))
+    };
+    is_beside() || is_of_call()
 }
 
 /// Returns the user's sentences that answer the questions of a message, each once.
@@ -150,7 +166,9 @@ pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCa
     };
     let mut found: Vec<String> = Vec::new();
     for (sentence, act) in turn.parts().filter(asks) {
-        let said = recall(sentence, act, wants).or_else(|| wanted_value(sentence, goal, wants, calls));
+        let said = recall(sentence, act, wants, false)
+            .or_else(|| wanted_value(sentence, goal, wants, calls))
+            .or_else(|| recall(sentence, act, wants, true));
         found.extend(said.filter(|text| !found.contains(text)));
     }
     found
@@ -172,7 +190,9 @@ pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool
     let asks = any(&|form| matches!(form, Form::Question | Form::Request));
     let reports = any(&|form| matches!(form, Form::Report | Form::Closing));
     let checks = any(&|form| form == Form::Check);
-    offers || if consents { worked && !asks && !reports && !checks } else { worked || asks }
+    // What a statement reports needs no consent.
+    let proposes = turn.proposes() || !turn.has(Kind::Reports);
+    offers || if consents { worked && !asks && !reports && !checks && proposes } else { worked || asks }
 }
 
 /// Joins several answers, each as a sentence of its own.

@@ -121,7 +121,7 @@ fn is_host(word: &str) -> bool {
 }
 
 /// Returns true for an address, or for digits with letters or hyphens that are no number with its unit.
-fn is_code(word: &str) -> bool {
+pub(super) fn is_code(word: &str) -> bool {
     if word.contains('@') || is_host(word) {
         return true;
     }

@@ -5,9 +5,11 @@
 use diorama_answers::Clock;
 use diorama_seeds::english::stem;
 
+use super::calls::WantedCalls;
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
 use super::phrases::{OPENERS, POLITE};
+use super::vocabulary::{Link, REMAINING, is_one_of};
 
 /// The purpose of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,7 @@ impl Turn {
                 Act { kind: kind(sentence, &reading), reading }
             })
             .collect::<Vec<Act>>();
+        acts.iter_mut().for_each(|act| set_left_alone_aside(&mut act.reading));
         // A list may follow an offer: `Shall I check all three: the phone, the tablet and the router?`
         for at in 1..sentences.len() {
             let is_list = sentences[at - 1].text.ends_with(':') && acts[at - 1].kind == Kind::Offers;
@@ -86,12 +89,54 @@ impl Turn {
         parts.map(alone).collect()
     }
 
-    /// Turns a question that begins with one of these verbs into an offer: `Start now?`
-    pub(super) fn offer(&mut self, is_verb: impl Fn(&str) -> bool) {
-        for (sentence, act) in self.sentences.iter_mut().zip(&mut self.acts) {
+    /// Finds the offers that depend on the wanted calls: a question that begins with one of their verbs, as
+    /// `Start now?`, and a question for leave after a statement. That statement becomes an announcement.
+    pub(super) fn find_offers(&mut self, calls: &WantedCalls, asks_detail: impl Fn(&Sentence, &Act) -> bool) {
+        // Lists and requests in the user's words are statements where a question for leave follows.
+        let leave = self.parts().collect::<Vec<_>>().into_iter().rposition(|(sentence, act)| {
+            act.reading.mentions.is_empty() && sentence.may_ask_leave(|_| false)
+        });
+        for at in 0..leave.unwrap_or(0) {
+            let (sentence, act) = (&self.sentences[at], &self.acts[at]);
+            let has_values = !act.reading.mentions.is_empty() && !sentence.is_marked;
+            if act.kind == Kind::Asks && has_values && !asks_detail(sentence, act) {
+                (self.sentences[at].form, self.acts[at].kind) = (Form::Statement, Kind::Reports);
+            }
+        }
+        for at in 0..self.acts.len() {
+            let (sentence, act) = (&self.sentences[at], &self.acts[at]);
             let first = sentence.words.iter().find(|word| !word.is_one_of(&OPENERS));
-            if sentence.form == Form::Fragment && first.is_some_and(|word| is_verb(&stem(&word.text))) {
-                (sentence.form, act.kind) = (Form::Offer, Kind::Offers);
+            let is_verb = |word: &Word| calls.is_verb(&stem(&word.text));
+            // `Start now?`, `Book as picked?`
+            let begins = first.is_some_and(is_verb)
+                || sentence.words.iter().any(|word| word.text.ends_with("ed") && is_verb(word));
+            let states = |act: &Act| !matches!(act.kind, Kind::Asks | Kind::Closes | Kind::Declines);
+            let follows = at > 0 && self.acts[..at].iter().all(states);
+            let asks_leave = || {
+                act.reading.mentions.is_empty() && sentence.may_ask_leave(|word| calls.is_effect(&stem(word)))
+            };
+            let is_offer = match act.kind {
+                Kind::Asks | Kind::Confirms => {
+                    let is_fragment = sentence.form == Form::Fragment;
+                    (is_fragment && (begins || ends_with_order(&act.reading)))
+                        || (follows && asks_leave() && !asks_detail(sentence, act))
+                }
+                _ => false,
+            };
+            if is_offer {
+                (self.sentences[at].form, self.acts[at].kind) = (Form::Offer, Kind::Offers);
+            }
+            let (sentence, act) = (&self.sentences[at], &self.acts[at]);
+            // The statement before a bare question for leave is what is offered.
+            let is_bare = act.kind == Kind::Offers
+                && act.reading.mentions.is_empty()
+                && !sentence.words.iter().any(is_verb)
+                && sentence.may_ask_leave(|word| calls.is_effect(&stem(word)));
+            let plan = self.acts[..at].iter_mut().rfind(|before| !leaves_alone(&before.reading));
+            if let Some(before) = plan.filter(|_| is_bare)
+                && matches!(before.kind, Kind::Reports | Kind::Remarks)
+            {
+                before.kind = Kind::Announces;
             }
         }
     }
@@ -109,6 +154,35 @@ impl Turn {
     pub(super) fn parts(&self) -> impl DoubleEndedIterator<Item = (&Sentence, &Act)> {
         self.sentences.iter().zip(&self.acts)
     }
+}
+
+/// Returns true if a statement says that something stays as it is.
+pub(super) fn leaves_alone(reading: &Reading) -> bool {
+    let plans = reading.tokens.iter().any(|token| matches!(&*token.text, "i" | "we"));
+    !plans && reading.tokens.iter().any(|token| is_one_of(&token.stem, &REMAINING))
+}
+
+/// Sets aside what an action leaves alone: `I'd take out the first and leave Ana in place`.
+fn set_left_alone_aside(reading: &mut Reading) {
+    let leaves = reading.tokens.windows(2).find(|pair| {
+        matches!(&*pair[0].text, "and" | "but" | "while") && matches!(&*pair[1].text, "leave" | "keep")
+    });
+    let Some(span) = leaves.map(|pair| pair[1].span) else { return };
+    let part = reading.part(span);
+    let parts: Vec<usize> = reading.mentions.iter().map(|own| reading.part(own.span)).collect();
+    for (own, at) in reading.mentions.iter_mut().zip(parts) {
+        if at == part && own.span.start > span.end {
+            own.link = Link::Aside;
+        }
+    }
+}
+
+/// Returns true if the last clause of a question is an order: `Tacos, on Sunday - put it on the plan?`
+fn ends_with_order(reading: &Reading) -> bool {
+    let begins = reading.tokens.iter().rposition(|token| token.after_mark);
+    let clause = begins.filter(|at| *at > 0).and_then(|at| reading.tokens.get(at..)).unwrap_or_default();
+    matches!(clause, [verb, object, ..] if verb.has_content()
+        && matches!(&*object.text, "it" | "them" | "that" | "this"))
 }
 
 fn kind(sentence: &Sentence, reading: &Reading) -> Kind {

@@ -209,6 +209,12 @@ pub(super) const SETTINGS: [&str; 5] = ["set", "put", "make", "turn", "want"];
 /// Words of a request that refer to the sentences beside it.
 pub(super) const REFERRING: [&str; 7] = ["it", "them", "then", "those", "these", "this", "there"];
 
+/// Verbs by which a thing stays as it is.
+pub(super) const REMAINING: [&str; 3] = ["stay", "remain", "keep"];
+
+/// Particles by which two choices differ: `turn on`, `turn off`.
+pub(super) const PARTICLES: [&str; 6] = ["on", "off", "up", "down", "in", "out"];
+
 /// Words of a statement about a cost.
 pub(super) const COSTS: [&str; 10] =
     ["cost", "costs", "pay", "price", "fee", "total", "charge", "comes", "come", "worth"];

@@ -82,6 +82,11 @@ impl Source {
 
     /// Returns folded words as the text has them, if it has them.
     pub(super) fn quote(&self, words: &str) -> Option<String> {
+        // A code is written in capitals.
+        let mut codes = self.reading.tokens.iter().filter(|token| token.is_code);
+        if let Some(code) = codes.find(|token| token.text == words) {
+            return Some(self.reading.words_at(code.span).to_owned());
+        }
         let stems: Vec<String> = tokens(words).into_iter().map(|token| token.stem).collect();
         let span = self.reading.find_words(&stems).filter(|_| !stems.is_empty())?;
         Some(self.reading.words_at(span).to_owned())
@@ -207,9 +212,10 @@ impl Wants {
         })
     }
 
-    /// Returns true if a text of the user has the value of a mention.
+    /// Returns true if a text of the open goal has the value of a mention: a later goal replaces the values of
+    /// earlier ones.
     pub(super) fn says_value(&self, mention: &Mention) -> bool {
-        let mut own = self.sources.iter().flat_map(|source| &source.reading.mentions);
+        let mut own = self.goal_sources().flat_map(|source| &source.reading.mentions);
         own.any(|own| {
             own.value.is_alike(&mention.value)
                 && !own.is_denied
@@ -220,6 +226,11 @@ impl Wants {
     /// Returns true if a text of the user has some folded words.
     pub(super) fn says(&self, words: &str) -> bool {
         self.sources.iter().any(|source| has_words(&source.folded, words))
+    }
+
+    /// Returns true if a text of the open goal has some folded words.
+    pub(super) fn says_now(&self, words: &str) -> bool {
+        self.goal_sources().any(|source| has_words(&source.folded, words))
     }
 
     /// Returns true if a text of the user has a word that another derives from: `pay` for `payment`.

@@ -2,6 +2,7 @@
 
 mod offers;
 mod pleas;
+mod statements;
 
 use std::sync::Arc;
 
