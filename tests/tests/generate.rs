@@ -45,7 +45,19 @@ fn dataset() -> &'static Path {
         .get_or_init(|| {
             let folder = tempfile::tempdir().unwrap();
             let out = folder.path().join("dataset");
-            ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--threads", "1"]);
+            ok(&[
+                "generate",
+                "--out",
+                text(&out),
+                "--dialogues",
+                ROWS,
+                "--seed",
+                "7",
+                "--test-share",
+                "0.4",
+                "--threads",
+                "1",
+            ]);
             folder
         })
         .path()
@@ -63,13 +75,38 @@ fn json(ran: &Ran) -> Json {
 fn threads_shards_and_merge_give_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let threads = folder.path().join("threads");
-    ok(&["generate", "--out", text(&threads), "--dialogues", ROWS, "--seed", "7", "--threads", "2"]);
+    ok(&[
+        "generate",
+        "--out",
+        text(&threads),
+        "--dialogues",
+        ROWS,
+        "--seed",
+        "7",
+        "--test-share",
+        "0.4",
+        "--threads",
+        "2",
+    ]);
     assert_eq!(files(&threads), files(&whole()));
 
     let out = folder.path().join("shards");
     let line = |shard: &'static str| {
-        ["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--shard", shard, "--json"]
-            .map(str::to_owned)
+        [
+            "generate",
+            "--out",
+            text(&out),
+            "--dialogues",
+            ROWS,
+            "--seed",
+            "7",
+            "--test-share",
+            "0.4",
+            "--shard",
+            shard,
+            "--json",
+        ]
+        .map(str::to_owned)
     };
     for shard in ["3/3", "1/3"] {
         ok(&line(shard).each_ref().map(String::as_str));
@@ -78,12 +115,36 @@ fn threads_shards_and_merge_give_the_same_bytes() {
     assert_eq!((early.code, &json(&early)["missing"]), (3, &serde_json::json!(["2/3"])));
     assert!(!out.join("manifest.json").exists());
     fails(
-        &["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "8", "--shard", "2/3"],
+        &[
+            "generate",
+            "--out",
+            text(&out),
+            "--dialogues",
+            ROWS,
+            "--seed",
+            "8",
+            "--test-share",
+            "0.4",
+            "--shard",
+            "2/3",
+        ],
         2,
         "another `seed`",
     );
     fails(
-        &["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--shard", "2/4"],
+        &[
+            "generate",
+            "--out",
+            text(&out),
+            "--dialogues",
+            ROWS,
+            "--seed",
+            "7",
+            "--test-share",
+            "0.4",
+            "--shard",
+            "2/4",
+        ],
         2,
         "another `shards`",
     );
@@ -98,7 +159,20 @@ fn threads_shards_and_merge_give_the_same_bytes() {
 fn child_that_generates() {
     #[expect(clippy::disallowed_methods, reason = "the parent test hands its arguments over here")]
     let Ok(out) = std::env::var("DIORAMA_TEST_CHILD_OUT") else { return };
-    ok(&["generate", "--out", &out, "--dialogues", ROWS, "--seed", "7", "--threads", "2", "--resume"]);
+    ok(&[
+        "generate",
+        "--out",
+        &out,
+        "--dialogues",
+        ROWS,
+        "--seed",
+        "7",
+        "--test-share",
+        "0.4",
+        "--threads",
+        "2",
+        "--resume",
+    ]);
 }
 
 fn start_child(out: &Path) -> std::process::Child {
@@ -129,7 +203,18 @@ fn kill_and_resume(kills: u32) {
         }
     }
     assert!(!files(&out).is_empty(), "no child has generated anything: is its name another?");
-    ok(&["generate", "--out", text(&out), "--dialogues", ROWS, "--seed", "7", "--resume"]);
+    ok(&[
+        "generate",
+        "--out",
+        text(&out),
+        "--dialogues",
+        ROWS,
+        "--seed",
+        "7",
+        "--test-share",
+        "0.4",
+        "--resume",
+    ]);
     assert_eq!(files(&out), files(&whole()));
 }
 

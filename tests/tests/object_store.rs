@@ -152,7 +152,7 @@ fn four_shards_with_one_killed_give_the_bytes_of_a_local_run() {
     let bucket = format!("http://127.0.0.1:{}/rows", server.port);
     assert!(reqwest::blocking::Client::new().put(bucket).send().unwrap().status().is_success());
     let place = "s3://rows/a/run";
-    let settings = ["--dialogues", crate::generate::ROWS, "--seed", "7"];
+    let settings = ["--dialogues", crate::generate::ROWS, "--seed", "7", "--test-share", "0.4"];
     let shard = |shard: &str, changed: &[(&str, &str)]| {
         let line = [&["generate", "--out", place, "--shard", shard, "--json"][..], &settings].concat();
         server.command(&line, changed, folder.path())

@@ -168,6 +168,7 @@ fn changed_missing_and_added_files_are_found() {
             ("manifest.json", None, "`counts.turns`"),
             ("manifest.json", None, "`counts.splits`"),
             ("manifest.json", None, "`counts.abilities`"),
+            ("manifest.json", None, "`counts.difficulties`"),
             ("manifest.json", None, "`counts.apis`"),
             ("manifest.json", None, "`counts.sources_called`"),
             ("manifest.json", None, "`counts.domains`"),
