@@ -15,7 +15,9 @@ use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
 use super::tokens::Token;
 use super::topic::{AskedKinds, Topic};
 use super::turn::{Act, Kind, Turn, leaves_alone};
-use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, PARTICLES, action, is_common};
+use super::vocabulary::{
+    Action, DETERMINERS, GENERIC, LINKS, LOOKS, Link, ONLY, PARTICLES, action, is_common, is_one_of,
+};
 use super::wants::{Place, Right, Wants};
 
 /// The greatest number of words between a negation and its noun.
@@ -40,7 +42,17 @@ struct Lead<'a> {
 
 impl<'a> Lead<'a> {
     fn of(turn: &'a Turn) -> Option<Self> {
-        let last = turn.acts.iter().rposition(|act| matches!(act.kind, Kind::Offers | Kind::Confirms))?;
+        let proposes = |act: &Act| match act.kind {
+            Kind::Offers | Kind::Confirms => true,
+            // `Let me look at Friday` proposes no call that changes a record.
+            Kind::Announces => match verb(act) {
+                Some(verb) => action(&verb.stem) != Some(Action::Read) && !is_one_of(&verb.stem, &LOOKS),
+                // `Say yes and I'll do it.`
+                None => act.reading.tokens.iter().any(|token| token.text == "do"),
+            },
+            _ => false,
+        };
+        let last = turn.acts.iter().rposition(proposes)?;
         let counts = |act: &&Act| {
             !matches!(act.kind, Kind::Asks | Kind::Declines | Kind::Closes) && !leaves_alone(&act.reading)
         };

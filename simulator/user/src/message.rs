@@ -15,7 +15,7 @@ use diorama_seeds::english::stem;
 /// The greatest number of words of a sentence without a verb that may ask by itself.
 const MAX_FRAGMENT_WORDS: usize = 8;
 /// The greatest number of words of a question without a verb that asks for permission: `Alright with you?`
-const MAX_LEAVE_WORDS: usize = 4;
+const MAX_LEAVE_WORDS: usize = 6;
 /// The greatest number of bytes of a message that are read.
 const MAX_BYTES: usize = 20_000;
 
