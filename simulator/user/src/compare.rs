@@ -13,7 +13,7 @@ use super::conflict::{Conflict, conflict, is_backed, is_wanted, verb};
 use super::consent::is_consent;
 use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
-use super::message::{Form, Sentence, words};
+use super::message::{Form, Sentence, plans, words};
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
 use super::ties::MIN_BARE_AMOUNT;
 use super::tokens::Token;
@@ -97,7 +97,9 @@ pub(super) fn compare(
                 Fit::Other(right) => rights.push(right),
             }
         }
-        if is_call {
+        // A statement without a subject of the assistant may tell of the record: the wanted calls judge it.
+        let is_statement = act.kind == Kind::Announces && !calls.is_empty() && !plans(&sentence.words);
+        if is_call || is_statement {
             rights.clear();
         }
         let details = if act.kind == Kind::Offers { withheld } else { &[] };

@@ -378,12 +378,16 @@ fn other_value<'a>(
             })
         };
         let is_labelled = label(reading, mention).is_some_and(|label| is_label(label, value));
+        // `The sum owed is 132.60` says nothing of the number of months.
+        let is_of_other = subject(reading, mention).is_some_and(|subject| !is_label(subject, value));
         value.mentions().any(|own| {
             let is_number = matches!(
                 (&mention.value, &own.value),
                 (Value::Number { unit: None, .. }, Value::Number { .. })
             );
-            (plays(mention, own, value, numbers == 1) || (is_labelled && is_number)) && !is_said(own, value)
+            let has_role =
+                plays(mention, own, value, numbers == 1 && !is_of_other) || (is_labelled && is_number);
+            has_role && !is_said(own, value)
         })
     })
 }
@@ -405,6 +409,13 @@ fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
     let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
     let is_number = matches!(mention.value, Value::Number { unit: None, .. });
     before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
+}
+
+/// Returns the stem of the noun of which a sentence says that it is a number: `the [amount] is 650`.
+fn subject<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
+    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
+    before.next().filter(|token| matches!(&*token.text, "is" | "are" | "was"))?;
+    before.next().filter(|token| token.has_content()).map(|token| &*token.stem)
 }
 
 /// Returns true if a word is a name of a wanted value, or stands in it: `leaf`, for `leaf 3`.

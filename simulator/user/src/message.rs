@@ -281,7 +281,9 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         }
         // `Cancel it?`, `Go ahead?`
         let object = lead.get(1).map_or("", |word| &*word.text);
-        let is_leave = matches!(object, "it" | "them" | "ahead" | "all" | "both" | "that");
+        let orders = action(&stem(&lead[0].text)).is_some_and(|effect| effect != Action::Read)
+            && matches!(object, "the" | "this" | "these" | "your");
+        let is_leave = orders || matches!(object, "it" | "them" | "ahead" | "all" | "both" | "that");
         return match (asks_word, has_auxiliary, lead[0].is_one_of(&PRONOUNS)) {
             (true, ..) => Form::Question,
             (_, false, false) if is_leave => Form::Offer,
