@@ -9,7 +9,7 @@ use diorama_seeds::script::{Goal, WithheldDetail};
 
 use super::calls::WantedCalls;
 use super::choices::other_choice;
-use super::conflict::{Conflict, conflict, is_backed, is_wanted, verb};
+use super::conflict::{Conflict, conflict, is_backed, is_wanted, subject, verb};
 use super::consent::is_consent;
 use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
@@ -86,9 +86,13 @@ pub(super) fn compare(
             sentence.form != Form::Extra && ((is_backed(act) && !is_question) || (is_plan_backed && is_bare));
         let mut rights: Vec<Right> = Vec::new();
         let mut is_same = false;
-        for mention in
-            act.reading.mentions.iter().filter(|mention| !mention.is_denied && mention.link != Link::Aside)
-        {
+        // What a statement tells of the record, the wanted calls judge: `The amount is 650.`
+        let is_statement = act.kind == Kind::Announces && !calls.is_empty() && !plans(&sentence.words);
+        let counts = |mention: &&Mention| {
+            let tells = is_statement && subject(&act.reading, mention).is_some();
+            !mention.is_denied && mention.link != Link::Aside && !tells
+        };
+        for mention in act.reading.mentions.iter().filter(counts) {
             match wants.fit(mention, &act.reading) {
                 _ if is_wanted(mention, calls, wants.today()) => is_same = true,
                 Fit::Same => is_same = true,
@@ -97,9 +101,7 @@ pub(super) fn compare(
                 Fit::Other(right) => rights.push(right),
             }
         }
-        // A statement without a subject of the assistant may tell of the record: the wanted calls judge it.
-        let is_statement = act.kind == Kind::Announces && !calls.is_empty() && !plans(&sentence.words);
-        if is_call || is_statement {
+        if is_call {
             rights.clear();
         }
         let details = if act.kind == Kind::Offers { withheld } else { &[] };

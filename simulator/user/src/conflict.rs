@@ -411,8 +411,8 @@ fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
     before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
 }
 
-/// Returns the stem of the noun of which a sentence says that it is a number: `the [amount] is 650`.
-fn subject<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
+/// Returns the stem of the noun of which a sentence says that it is a value: `the [amount] is 650`.
+pub(super) fn subject<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
     let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
     before.next().filter(|token| matches!(&*token.text, "is" | "are" | "was"))?;
     before.next().filter(|token| token.has_content()).map(|token| &*token.stem)
