@@ -51,8 +51,13 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         true => compare(&message, goal, &wants, &calls, turn.scene.base),
         false => Comparison::default(),
     };
-    let asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
     let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
+    let mut asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
+    // An offer that ends a message and repeats what the user told does not ask for it again.
+    let agrees = offers.agrees && offers.objection.is_none();
+    if agrees && message.acts.last().is_some_and(|act| act.kind == Kind::Offers) {
+        asked.retain(|at| is_new(at) && !wants.is_stated(*at, &message));
+    }
     let detail = |at: &usize| goal.withheld.get(*at).map(|detail| &*detail.say);
     let worked = worked(progress, turn);
     let line = goal

@@ -9,11 +9,11 @@ use diorama_seeds::script::{Goal, WithheldDetail};
 
 use super::calls::WantedCalls;
 use super::choices::other_choice;
-use super::conflict::{Conflict, conflict, is_backed, is_wanted, verb};
+use super::conflict::{Conflict, conflict, is_backed, is_wanted, subject, verb};
 use super::consent::is_consent;
 use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
-use super::message::{Form, Sentence, words};
+use super::message::{Form, Sentence, plans, words};
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
 use super::ties::MIN_BARE_AMOUNT;
 use super::tokens::Token;
@@ -86,9 +86,13 @@ pub(super) fn compare(
             sentence.form != Form::Extra && ((is_backed(act) && !is_question) || (is_plan_backed && is_bare));
         let mut rights: Vec<Right> = Vec::new();
         let mut is_same = false;
-        for mention in
-            act.reading.mentions.iter().filter(|mention| !mention.is_denied && mention.link != Link::Aside)
-        {
+        // What a statement tells of the record, the wanted calls judge: `The amount is 650.`
+        let is_statement = act.kind == Kind::Announces && !calls.is_empty() && !plans(&sentence.words);
+        let counts = |mention: &&Mention| {
+            let tells = is_statement && subject(&act.reading, mention).is_some();
+            !mention.is_denied && mention.link != Link::Aside && !tells
+        };
+        for mention in act.reading.mentions.iter().filter(counts) {
             match wants.fit(mention, &act.reading) {
                 _ if is_wanted(mention, calls, wants.today()) => is_same = true,
                 Fit::Same => is_same = true,

@@ -15,7 +15,9 @@ use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
 use super::tokens::Token;
 use super::topic::{AskedKinds, Topic};
 use super::turn::{Act, Kind, Turn, leaves_alone};
-use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, PARTICLES, action, is_common};
+use super::vocabulary::{
+    Action, DETERMINERS, GENERIC, LINKS, LOOKS, Link, ONLY, PARTICLES, action, is_common, is_one_of,
+};
 use super::wants::{Place, Right, Wants};
 
 /// The greatest number of words between a negation and its noun.
@@ -40,7 +42,17 @@ struct Lead<'a> {
 
 impl<'a> Lead<'a> {
     fn of(turn: &'a Turn) -> Option<Self> {
-        let last = turn.acts.iter().rposition(|act| matches!(act.kind, Kind::Offers | Kind::Confirms))?;
+        let proposes = |act: &Act| match act.kind {
+            Kind::Offers | Kind::Confirms => true,
+            // `Let me look at Friday` proposes no call that changes a record.
+            Kind::Announces => match verb(act) {
+                Some(verb) => action(&verb.stem) != Some(Action::Read) && !is_one_of(&verb.stem, &LOOKS),
+                // `Say yes and I'll do it.`
+                None => act.reading.tokens.iter().any(|token| token.text == "do"),
+            },
+            _ => false,
+        };
+        let last = turn.acts.iter().rposition(proposes)?;
         let counts = |act: &&Act| {
             !matches!(act.kind, Kind::Asks | Kind::Declines | Kind::Closes) && !leaves_alone(&act.reading)
         };
@@ -366,12 +378,16 @@ fn other_value<'a>(
             })
         };
         let is_labelled = label(reading, mention).is_some_and(|label| is_label(label, value));
+        // `The sum owed is 132.60` says nothing of the number of months.
+        let is_of_other = subject(reading, mention).is_some_and(|subject| !is_label(subject, value));
         value.mentions().any(|own| {
             let is_number = matches!(
                 (&mention.value, &own.value),
                 (Value::Number { unit: None, .. }, Value::Number { .. })
             );
-            (plays(mention, own, value, numbers == 1) || (is_labelled && is_number)) && !is_said(own, value)
+            let has_role =
+                plays(mention, own, value, numbers == 1 && !is_of_other) || (is_labelled && is_number);
+            has_role && !is_said(own, value)
         })
     })
 }
@@ -393,6 +409,13 @@ fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
     let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
     let is_number = matches!(mention.value, Value::Number { unit: None, .. });
     before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
+}
+
+/// Returns the stem of the noun of which a sentence says that it is a value: `the [amount] is 650`.
+pub(super) fn subject<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
+    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
+    before.next().filter(|token| matches!(&*token.text, "is" | "are" | "was"))?;
+    before.next().filter(|token| token.has_content()).map(|token| &*token.stem)
 }
 
 /// Returns true if a word is a name of a wanted value, or stands in it: `leaf`, for `leaf 3`.

@@ -15,7 +15,7 @@ use diorama_seeds::english::stem;
 /// The greatest number of words of a sentence without a verb that may ask by itself.
 const MAX_FRAGMENT_WORDS: usize = 8;
 /// The greatest number of words of a question without a verb that asks for permission: `Alright with you?`
-const MAX_LEAVE_WORDS: usize = 4;
+const MAX_LEAVE_WORDS: usize = 6;
 /// The greatest number of bytes of a message that are read.
 const MAX_BYTES: usize = 20_000;
 
@@ -281,7 +281,9 @@ fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         }
         // `Cancel it?`, `Go ahead?`
         let object = lead.get(1).map_or("", |word| &*word.text);
-        let is_leave = matches!(object, "it" | "them" | "ahead" | "all" | "both" | "that");
+        let orders = action(&stem(&lead[0].text)).is_some_and(|effect| effect != Action::Read)
+            && matches!(object, "the" | "this" | "these" | "your");
+        let is_leave = orders || matches!(object, "it" | "them" | "ahead" | "all" | "both" | "that");
         return match (asks_word, has_auxiliary, lead[0].is_one_of(&PRONOUNS)) {
             (true, ..) => Form::Question,
             (_, false, false) if is_leave => Form::Offer,

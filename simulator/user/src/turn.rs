@@ -103,6 +103,17 @@ impl Turn {
                 (self.sentences[at].form, self.acts[at].kind) = (Form::Statement, Kind::Reports);
             }
         }
+        for act in self.acts.iter_mut().filter(|act| act.kind == Kind::Reports) {
+            // `If you agree, I drop it.`
+            let plans = act.reading.tokens.windows(2).any(|pair| {
+                matches!(&*pair[0].text, "i" | "we")
+                    && calls.is_verb(&pair[1].stem)
+                    && !pair[1].text.ends_with("ed")
+            });
+            if plans {
+                act.kind = Kind::Announces;
+            }
+        }
         for at in 0..self.acts.len() {
             let (sentence, act) = (&self.sentences[at], &self.acts[at]);
             let first = sentence.words.iter().find(|word| !word.is_one_of(&OPENERS));

@@ -15,6 +15,7 @@ use super::progress::{Progress, Scene};
 use super::shown::shown_names;
 use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
 use super::tokens::{Token, content_stems, tokens};
+use super::turn::Turn;
 use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
 
 /// The fewest letters that two forms of a word share.
@@ -226,6 +227,18 @@ impl Wants {
     /// Returns true if a text of the user has some folded words.
     pub(super) fn says(&self, words: &str) -> bool {
         self.sources.iter().any(|source| has_words(&source.folded, words))
+    }
+
+    /// Returns true if a message has all values of a withheld detail.
+    pub(super) fn is_stated(&self, detail: usize, message: &Turn) -> bool {
+        let source = self.sources.iter().find(|source| source.detail == Some(detail));
+        let own = source.map_or(&[][..], |source| &source.reading.mentions);
+        let is_in = |own: &Mention| {
+            let mut mentions = message.acts.iter().flat_map(|act| &act.reading.mentions);
+            mentions
+                .any(|other| other.value.is_alike(&own.value) && has_same_value(other, own, self.clock.today))
+        };
+        !own.is_empty() && own.iter().all(is_in)
     }
 
     /// Returns true if a text of the open goal has some folded words.
