@@ -3,6 +3,7 @@
 //! [`crate::world::compile`] makes it from a [`crate::doc::WorldDoc`]. It is read-only after that.
 
 mod behaviour;
+mod governance;
 pub(crate) mod ids;
 mod policy;
 mod reply;

@@ -47,7 +47,7 @@ with tempfile.TemporaryDirectory() as cache:
     configs = {}
     for config in ["default", "structured", "worlds"]:
         whole = datasets.load_dataset(dataset, config, cache_dir=cache)
-        streamed = datasets.load_dataset(dataset, config, streaming=True)
+        streamed = datasets.load_dataset(dataset, config, streaming=True, cache_dir=cache)
         assert set(whole) == set(streamed), f"{config}: other splits when streamed"
         configs[config] = 0
         for split in whole:
