@@ -300,7 +300,7 @@ fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
             action(&verb.stem) == Some(Action::Add)
                 && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
         };
-        !GENERIC.contains(&&*verb.text)
+        !is_one_of(&verb.stem, &GENERIC)
             && calls.is_other(&verb.stem, &objects)
             && !is_same_kind()
             && !makes_wanted()
