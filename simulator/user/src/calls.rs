@@ -152,9 +152,13 @@ impl WantedCalls {
         self.actions.contains(&effect) || self.verbs().any(|verb| action(verb) == Some(effect))
     }
 
-    /// Returns true if a text names one of the wanted records.
-    pub(super) fn is_name(&self, name: &str) -> bool {
-        self.values.iter().any(|value| value.name.as_deref() == Some(name))
+    /// Returns true if a wanted call has a text, or one of its records, if they count.
+    pub(super) fn has_text(&self, text: &str, records_count: bool) -> bool {
+        let records = self.lists.iter().flat_map(|list| &list.records);
+        self.values.iter().any(|value| value.name.as_deref() == Some(text))
+            || (records_count
+                && (records.flat_map(|(_, texts)| texts).any(|own| own == text)
+                    || self.known.iter().any(|own| own.source == text)))
     }
 
     /// Returns the verbs of the wanted APIs, as stems.

@@ -125,7 +125,8 @@ pub(super) fn compare(
         }
         let announces = act.kind == Kind::Announces;
         let does_wanted = verb(act).is_some_and(|verb| calls.is_verb(&verb.stem));
-        let does_otherwise = !does_wanted && !is_call && does_otherwise(act, wants, calls);
+        let is_judged = does_wanted || is_call || is_statement;
+        let does_otherwise = !is_judged && does_otherwise(act, wants, calls);
         if !rights.is_empty() && !does_otherwise {
             objections.push(Objection::Values(rights));
             continue;

@@ -95,7 +95,7 @@ pub(super) fn conflict(
     let values = || {
         let by_mention = lead.acts.iter().find_map(|act| {
             let mentions = act.reading.mentions.iter().filter(|own| counts(own));
-            mentions.into_iter().find_map(|own| other_value((&act.reading, own), &lead, calls, wants, today))
+            mentions.into_iter().find_map(|own| other_value((act, own), &lead, calls, wants, today))
         });
         let by_name = |is_choice: bool| {
             let values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
@@ -300,7 +300,7 @@ fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
             action(&verb.stem) == Some(Action::Add)
                 && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
         };
-        !GENERIC.contains(&&*verb.text)
+        !is_one_of(&verb.stem, &GENERIC)
             && calls.is_other(&verb.stem, &objects)
             && !is_same_kind()
             && !makes_wanted()
@@ -343,13 +343,24 @@ fn offers_part(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date)
 
 /// Returns the wanted value that a mention replaces, if the message lacks that value.
 fn other_value<'a>(
-    (reading, mention): (&Reading, &Mention),
+    (act, mention): (&Act, &Mention),
     lead: &Lead<'_>,
     calls: &'a WantedCalls,
     wants: &Wants,
     today: Date,
 ) -> Option<&'a WantedValue> {
-    let is_known = calls.tells(mention, today) || wants.says_value(mention);
+    let reading = &act.reading;
+    // A plan that sets a value that the record has already is no wanted one.
+    let sets = matches!(act.kind, Kind::Announces | Kind::Offers)
+        && match &mention.value {
+            Value::Day(_) | Value::Time(_) => matches!(mention.link, Link::To | Link::Until),
+            Value::Number { unit, .. } => {
+                matches!(mention.link, Link::Object | Link::To)
+                    && (unit.is_some() || !mention.nouns.is_empty())
+            }
+            _ => false,
+        };
+    let is_known = (!sets && calls.tells(mention, today)) || wants.says_value(mention);
     let has_other_label = |other: &Mention, own: &Mention| {
         !other.nouns.is_empty() && !own.nouns.is_empty() && !shares_noun(other, own)
     };
@@ -464,7 +475,7 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants:
     }
     let others = value.other_names.iter().filter(|other| {
         // `Cancelled` is what a call makes of it, and no other status.
-        !has_name(name, other) && !calls.is_name(other) && !calls.is_verb(&stem(other))
+        !has_name(name, other) && !calls.has_text(other, value.is_record) && !calls.is_verb(&stem(other))
     });
     others.into_iter().any(|other| lead.names(other) && !wants.says_now(other))
 }

@@ -9,6 +9,7 @@ use super::calls::WantedCalls;
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
 use super::phrases::{OPENERS, POLITE};
+use super::tokens::Token;
 use super::vocabulary::{Link, REMAINING, is_one_of};
 
 /// The purpose of a sentence.
@@ -167,10 +168,12 @@ impl Turn {
     }
 }
 
-/// Returns true if a statement says that something stays as it is.
+/// Returns true if a statement says that something stays as it is: `your home isn't touched`.
 pub(super) fn leaves_alone(reading: &Reading) -> bool {
     let plans = reading.tokens.iter().any(|token| matches!(&*token.text, "i" | "we"));
-    !plans && reading.tokens.iter().any(|token| is_one_of(&token.stem, &REMAINING))
+    // `Keep it at the depot` is an order.
+    let remains = |token: &Token| is_one_of(&token.stem, &REMAINING) || matches!(&*token.text, "t" | "not");
+    !plans && reading.tokens.iter().skip(1).any(remains)
 }
 
 /// Sets aside what an action leaves alone: `I'd take out the first and leave Ana in place`.
