@@ -9,7 +9,7 @@ use diorama_seeds::script::{Goal, WithheldDetail};
 
 use super::calls::WantedCalls;
 use super::choices::other_choice;
-use super::conflict::{Conflict, conflict, is_backed, is_wanted, subject, verb};
+use super::conflict::{Conflict, conflict, is_backed, is_wanted, makes_wanted, subject, verb};
 use super::consent::is_consent;
 use super::detail::Detail;
 use super::mentions::{Mention, Reading, Value};
@@ -124,7 +124,8 @@ pub(super) fn compare(
             continue;
         }
         let announces = act.kind == Kind::Announces;
-        let does_wanted = verb(act).is_some_and(|verb| calls.is_verb(&verb.stem));
+        let does_wanted =
+            verb(act).is_some_and(|verb| calls.is_verb(&verb.stem) || makes_wanted(act, verb, calls));
         let is_judged = does_wanted || is_call || is_statement;
         let does_otherwise = !is_judged && does_otherwise(act, wants, calls);
         if !rights.is_empty() && !does_otherwise {
@@ -157,7 +158,7 @@ pub(super) fn compare(
             found.agrees = true;
             continue;
         }
-        if does_unasked(act, wants) {
+        if !does_wanted && does_unasked(act, wants) {
             // The user wants another call than this one.
             objections.push(if calls.is_empty() { Objection::Doubt } else { Objection::Else });
             continue;

@@ -273,6 +273,13 @@ fn verbs(act: &Act) -> impl Iterator<Item = &Token> {
     verb(act).into_iter().chain(participle)
 }
 
+/// Returns true if the object of a verb is a wanted call: `enter the pick`.
+pub(super) fn makes_wanted(act: &Act, verb: &Token, calls: &WantedCalls) -> bool {
+    let mut behind = act.reading.tokens.iter().filter(|token| token.span.start > verb.span.start);
+    action(&verb.stem) == Some(Action::Add)
+        && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
+}
+
 /// Returns true if an offer has the effect of another API than the wanted ones.
 fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
     let has_offer = turn.has(Kind::Offers);
@@ -294,16 +301,10 @@ fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
             .filter(|token| token.span.start > verb.span.start)
             .map(|token| &*token.stem)
             .collect();
-        // `Enter the pick` is a pick.
-        let makes_wanted = || {
-            let mut behind = act.reading.tokens.iter().filter(|token| token.span.start > verb.span.start);
-            action(&verb.stem) == Some(Action::Add)
-                && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
-        };
         !is_one_of(&verb.stem, &GENERIC)
             && calls.is_other(&verb.stem, &objects)
             && !is_same_kind()
-            && !makes_wanted()
+            && !makes_wanted(act, verb, calls)
             && !wants.asks_to(&verb.stem)
     })
 }

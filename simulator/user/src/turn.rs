@@ -8,7 +8,7 @@ use diorama_seeds::english::stem;
 use super::calls::WantedCalls;
 use super::mentions::Reading;
 use super::message::{self, Form, Sentence, Word};
-use super::phrases::{OPENERS, POLITE};
+use super::phrases::{AUXILIARIES, OPENERS, POLITE, PREPOSITIONS, PRONOUNS};
 use super::tokens::Token;
 use super::vocabulary::{Link, REMAINING, is_one_of};
 
@@ -195,7 +195,11 @@ fn set_left_alone_aside(reading: &mut Reading) {
 fn ends_with_order(reading: &Reading) -> bool {
     let begins = reading.tokens.iter().rposition(|token| token.after_mark);
     let clause = begins.filter(|at| *at > 0).and_then(|at| reading.tokens.get(at..)).unwrap_or_default();
-    matches!(clause, [verb, object, ..] if verb.has_content()
+    let is_verb = |token: &Token| {
+        let word = &&*token.text;
+        !(AUXILIARIES.contains(word) || PRONOUNS.contains(word) || PREPOSITIONS.contains(word))
+    };
+    matches!(clause, [verb, object, ..] if is_verb(verb)
         && matches!(&*object.text, "it" | "them" | "that" | "this"))
 }
 
