@@ -7,7 +7,7 @@ use crate::draw::Streams;
 use crate::english::enumerate;
 use crate::materialise::plan::ResourcePlan;
 use crate::materialise::value::Making;
-use crate::model::Resource;
+use crate::model::{FieldId, Resource};
 use crate::value::Value;
 use diorama_format::Finding;
 
@@ -53,58 +53,61 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Draws fields again until each group of `unique_together` is unique. Fixed fields stay.
+    /// Draws fields again until all groups of `unique_together` are unique at once. Fixed fields stay.
     pub(super) fn draw_groups_again(
         &self,
         making: &mut Making<'_>,
         taken: &mut Taken,
         fixed: &[bool],
     ) -> Result<(), Finding> {
-        for (group, again) in self.resource.unique_together.iter().zip(&self.plan.redo).enumerate() {
-            let (fields, again) = again;
-            let mut attempt = 0;
-            loop {
-                let tuple: Vec<Value> =
-                    fields.iter().map(|field| making.values[field.index()].clone()).collect();
-                let complete = tuple.iter().all(|value| !value.is_missing());
-                let whole_given = fields.iter().all(|field| fixed[field.index()]);
-                if !complete
-                    || !taken.groups[group].contains(&tuple)
-                    || (whole_given && making.n < self.plan.given.len() as u64)
-                {
-                    if complete {
+        let groups = || self.resource.unique_together.iter().zip(&self.plan.redo).enumerate();
+        let mut attempt = 0;
+        loop {
+            let tuple = |making: &Making<'_>, fields: &[FieldId]| -> Vec<Value> {
+                fields.iter().map(|field| making.values[field.index()].clone()).collect()
+            };
+            let is_complete = |tuple: &[Value]| tuple.iter().all(|value| !value.is_missing());
+            let is_given = making.n < self.plan.given.len() as u64;
+            let repeated = groups().find(|(group, (fields, _))| {
+                let tuple = tuple(making, fields);
+                let whole_given = is_given && fields.iter().all(|field| fixed[field.index()]);
+                is_complete(&tuple) && taken.groups[*group].contains(&tuple) && !whole_given
+            });
+            let Some((group, (fields, again))) = repeated else {
+                for (group, (fields, _)) in groups() {
+                    let tuple = tuple(making, fields);
+                    if is_complete(&tuple) {
                         taken.groups[group].insert(tuple);
                     }
-                    break;
                 }
-                attempt += 1;
-                if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
-                    let names: Vec<&str> =
-                        fields.iter().map(|field| &*self.resource.field(*field).name).collect();
-                    let possible = fields.iter().fold(1_u64, |product, field| {
-                        product.saturating_mul(making.capacity(&self.plan.fields[field.index()].maker))
-                    });
-                    return Err(Finding::error(
-                        format!("{}.unique_together[{group}]", self.plan.path),
-                        format!(
-                            "found no new {} for record {} of {}{}",
-                            enumerate(&names),
-                            making.n + 1,
-                            self.size,
-                            about(possible, "groups")
-                        ),
-                        "ask for fewer records, or let the fields take more values",
-                    ));
-                }
-                for field in again.iter().copied().filter(|field| !fixed[*field]) {
-                    let made =
-                        self.context(field).once(making, attempt * (TRIES + 1), taken.fields[field].as_ref());
-                    if let Ok(value) = made {
-                        making.values[field] = value;
-                    }
+                return Ok(());
+            };
+            attempt += 1;
+            if attempt > GROUP_TRIES || again.iter().all(|field| fixed[*field]) {
+                let names: Vec<&str> =
+                    fields.iter().map(|field| &*self.resource.field(*field).name).collect();
+                let possible = fields.iter().fold(1_u64, |product, field| {
+                    product.saturating_mul(making.capacity(&self.plan.fields[field.index()].maker))
+                });
+                return Err(Finding::error(
+                    format!("{}.unique_together[{group}]", self.plan.path),
+                    format!(
+                        "found no new {} for record {} of {}{}",
+                        enumerate(&names),
+                        making.n + 1,
+                        self.size,
+                        about(possible, "groups")
+                    ),
+                    "ask for fewer records, or let the fields take more values",
+                ));
+            }
+            for field in again.iter().copied().filter(|field| !fixed[*field]) {
+                let made =
+                    self.context(field).once(making, attempt * (TRIES + 1), taken.fields[field].as_ref());
+                if let Ok(value) = made {
+                    making.values[field] = value;
                 }
             }
         }
-        Ok(())
     }
 }
