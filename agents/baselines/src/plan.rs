@@ -34,6 +34,10 @@ mod tests {
         check("Price(of=Orders(user=Id(name='J'))['The Kite'])", "Price(of=Orders(user=Id(name='J')))");
         assert!(parse("Ride(to='x') if (Find(a='y'))").is_err());
         assert!(parse("Ride(to='x'").is_err());
+        let hyphens = parse("get-departure(departure_no=find-tour(day='2026-03-02', n=-2))").unwrap();
+        let called: Vec<String> = hyphens.calls().into_iter().map(|call| call.api.clone()).collect();
+        assert_eq!(called.len(), 2, "{called:?}");
+        assert!(called.contains(&"get-departure".to_owned()) && called.contains(&"find-tour".to_owned()));
         assert!(parse("Ride(to='x', by=Bus(no=1), to='y')").is_err());
     }
 

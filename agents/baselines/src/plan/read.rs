@@ -75,9 +75,13 @@ fn bound_before(text: &str) -> Option<String> {
     Some(name.chars().rev().collect()).filter(|name: &String| !name.is_empty())
 }
 
-/// Returns the number of bytes of letters, digits and underscores at the start of a text.
+/// Returns the number of bytes of the name at the start of a text: letters, digits, underscores, and hyphens between letters.
 fn name_length(text: &str) -> usize {
-    text.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(text.len())
+    let is_letter = |at: usize| text.get(at..).is_some_and(|rest| rest.starts_with(char::is_alphabetic));
+    let ends = |(at, c): &(usize, char)| {
+        !(c.is_alphanumeric() || *c == '_' || (*c == '-' && *at > 0 && is_letter(at + 1)))
+    };
+    text.char_indices().find(ends).map_or(text.len(), |(at, _)| at)
 }
 
 struct Reader<'a> {

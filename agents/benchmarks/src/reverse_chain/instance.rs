@@ -178,6 +178,7 @@ impl Instance {
                     names.insert(std::mem::take(&mut name));
                 }
                 (None, _) if character.is_alphanumeric() || character == '_' => name.push(character),
+                (None, '-') if !name.is_empty() => name.push(character),
                 (None, _) => name.clear(),
             }
         }
