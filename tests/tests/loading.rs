@@ -134,7 +134,7 @@ fn every_template_of_trl_renders_dialogues_or_says_why_not() {
     const ROWS: u32 = 200;
     let Some(python) = installed("venv-loading/bin/python") else { return };
     let folder = tempfile::tempdir().unwrap();
-    let dataset = dataset(folder.path(), ROWS, 2);
+    let dataset = dataset(folder.path(), ROWS, 4);
     let kept = refusals(&python, &dataset, &[], ROWS.into());
     let refusing = |reasons: &BTreeSet<String>| !reasons.is_empty();
     let listed: String = kept
