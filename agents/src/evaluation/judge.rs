@@ -186,9 +186,8 @@ impl LocalEnvironment<'_> {
     /// Shows the tool that ends the open goal, and before it the one that asks for consent, where a rule wants it.
     fn show_finish(&mut self) {
         let goal = self.conversation.progress().goal as usize;
-        if self.confirms() {
-            self.view.tools.retain(|tool| tool["function"]["name"] != CONFIRM);
-            self.view.tools.extend((!self.view.over).then(agent_tools::confirm));
+        if self.confirms() && !self.view.has_tool(CONFIRM) {
+            self.view.tools.push(agent_tools::confirm());
         }
         self.view.replace_finish((!self.view.over).then(|| ending::tool(&self.judge.task.checks, goal)));
     }
