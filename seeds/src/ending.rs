@@ -219,8 +219,9 @@ pub fn tool(checks: &Checks, goal: usize) -> Json {
         "type": "function",
         "function": {
             "name": FINISH,
-            "description": "Ends the user's present request, once it is carried out, or cannot be. Call it exactly once for each \
-                            request, after every other call; what the user says next comes back.",
+            "description": "Ends the user's present request, once it is carried out, or cannot be. Call it once for each request, \
+                            after every other call; what the user says next comes back. While they keep asking for the same, \
+                            the request is open.",
             "parameters": schema(checks, goal),
         },
     })

@@ -137,7 +137,8 @@ impl Sessions {
         let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
         let scene = Scene { log: &log, base: &live.world.base, clock: live.session.state().clock() };
         let exchange = live.said.confirm(&task.script, asked, scene);
-        let shown = MessageReply { content: exchange.answer.clone(), done: false, finish: None };
+        let content = exchange.answer.clone();
+        let shown = MessageReply { content, done: false, ended: None, finish: None };
         self.keep_exchange(live, exchange, shown)
     }
 
@@ -156,7 +157,8 @@ impl Sessions {
         // The next goal asks for other facts, so its `finish` tool differs.
         let opened = exchange.ends && !done && live.finishes();
         let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
-        let shown = MessageReply { content: exchange.answer.clone(), done, finish };
+        let ended = (exchange.given.outcome.is_some() && !exchange.ends).then_some(false);
+        let shown = MessageReply { content: exchange.answer.clone(), done, ended, finish };
         self.keep_exchange(live, exchange, shown)
     }
 

@@ -55,6 +55,9 @@ pub struct MessageReply {
     pub content: Option<String>,
     /// True if the episode has ended.
     pub done: bool,
+    /// False if `finish` has not ended the goal, because the user keeps asking. Answer them, and call `finish` again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended: Option<bool>,
     /// The tool that ends the goal that has just opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish: Option<Json>,

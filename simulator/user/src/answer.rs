@@ -25,9 +25,13 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
     };
-    // An outcome ends the goal, whatever the message says.
+    // An outcome ends the goal, whatever the message says. Only a user who pleads keeps it open.
     if let Some(outcome) = turn.outcome {
-        return close(script, progress, turn, outcome);
+        let plea = find_plea(goal, progress, turn).filter(|_| outcome == Outcome::Refused);
+        return match plea {
+            Some((plea, progress)) => Answer { content: Some(plea), progress, ended: None },
+            None => close(script, progress, turn, outcome),
+        };
     }
     let (content, progress) = speak(script, goal, progress, turn);
     Answer { content: Some(content), progress, ended: None }
@@ -89,9 +93,8 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     if let Some(line) = line {
         return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
     }
-    if let Some(plea) = goal.pleas.get(progress.pleas as usize).filter(|_| refuses(&message, progress, turn))
-    {
-        return (plea.clone(), Progress { pleas: progress.pleas + 1, ..progress.clone() });
+    if let Some(pleaded) = find_plea(goal, progress, turn).filter(|_| refuses(&message)) {
+        return pleaded;
     }
     let words = reply::reply(&message, goal, (&wants, &calls), &offers, worked);
     if message.has(Kind::Asks) && reply::tells_nothing(&words, script) {
@@ -152,10 +155,16 @@ fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
     turn.scene.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 
-/// Returns true if a message refuses: it says something, asks and offers nothing, and no call has changed a
-/// record.
-fn refuses(message: &Turn, progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
+/// Returns the next plea of a user whose goal has changed no record, and the progress after it.
+fn find_plea(goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> Option<(String, Progress)> {
+    let plea = goal.pleas.get(progress.pleas as usize)?;
     let mut since = turn.scene.log.iter().skip(progress.opened_at);
+    let next = Progress { pleas: progress.pleas + 1, ..progress.clone() };
+    (!since.any(|entry| !entry.changes.is_empty())).then(|| (plea.clone(), next))
+}
+
+/// Returns true if a message refuses: it says something, and asks and offers nothing.
+fn refuses(message: &Turn) -> bool {
     let asks = |(sentence, act): (&Sentence, &Act)| match act.kind {
         Kind::Offers => true,
         Kind::Asks | Kind::Confirms => sentence.is_marked,
@@ -163,7 +172,7 @@ fn refuses(message: &Turn, progress: &Progress, turn: &AssistantTurn<'_>) -> boo
     };
     let declines = message.has(Kind::Declines);
     let reports = message.has(Kind::Reports) && !message.has(Kind::Announces);
-    (declines || reports) && !message.parts().any(asks) && !since.any(|entry| !entry.changes.is_empty())
+    (declines || reports) && !message.parts().any(asks)
 }
 
 /// Ends the goal, and opens the next one if its condition holds.

@@ -226,7 +226,12 @@ pub(crate) fn replay(
             let log = seen.entries.get(..calls).unwrap_or(&seen.entries);
             let clock = log.last().map_or(seen.now, |entry| entry.clock);
             let scene = Scene { log, base: seen.context.base, clock };
-            let exchange = conversation.hear(script, said, given, scene);
+            let mut exchange = conversation.hear(script, said, given.clone(), scene);
+            // The end that refuses comes again after each plea that the candidate leaves out.
+            while last && !exchange.ends && !exchange.progress.over {
+                conversation.push(exchange);
+                exchange = conversation.hear(script, said, given.clone(), scene);
+            }
             let expected =
                 if last { candidate.goals.get(number + 1).map(|next| &*next.user) } else { answered };
             match (exchange.answer.as_deref(), expected) {

@@ -43,6 +43,21 @@ fn the_user_pleads_once_after_each_refusal_and_then_gives_in() {
 }
 
 #[test]
+fn a_refusing_end_leaves_the_goal_open_while_the_user_pleads() {
+    let mut progress = Progress::default();
+    for plea in ["Oh, please.", "But I'm gold."] {
+        let answer = end(&script(), &progress, Outcome::Refused, &[]);
+        assert_eq!((answer.content.as_deref(), answer.ended), (Some(plea), None));
+        progress = answer.progress;
+    }
+    let closed = end(&script(), &progress, Outcome::Refused, &[]);
+    assert_eq!(closed.ended, Some(Outcome::Refused));
+    assert_eq!(closed.content.as_deref(), Some("And what do I owe you?"));
+    // A user whose request was carried out does not plead.
+    assert_eq!(end(&script(), &Progress::default(), Outcome::Done, &[]).ended, Some(Outcome::Done));
+}
+
+#[test]
 fn a_refusal_is_recognized_by_the_missing_action() {
     for message in [
         "By our rules that's too late: your visit starts at 14:30.",
