@@ -46,8 +46,8 @@ const DECLINED_SHARE: f64 = 0.4;
 /// The share of governed rows in which the policy forbids the request. Always refusing and always acting both
 /// fail half of them.
 const FORBIDDEN_SHARE: f64 = 0.5;
-/// Draws of a push, where the conversations are to be hard: the first that gives one counts.
-const HARD_PUSH_DRAWS: u32 = 4;
+/// The same share, where the conversations must be hard: fewer refusals than changes have traps enough for that.
+const HARD_FORBIDDEN_SHARE: f64 = 0.6;
 /// The share of rows whose users leave after some needless questions, and the range of these.
 const IMPATIENT_SHARE: f64 = 0.04;
 const PATIENCE: std::ops::RangeInclusive<u32> = 2..=3;
@@ -217,11 +217,10 @@ impl<'a> RowMaker<'a> {
         let minutes = stream.random_range(0..START_SPAN_MINUTES);
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         let takes_declined = self.streams.make_row_stream("declined", key).random_bool(DECLINED_SHARE);
-        let forbids = self.streams.make_row_stream("policy", key).random_bool(FORBIDDEN_SHARE);
         let is_hard = self.difficulty == Some(Difficulty::Hard);
-        let mut pushes = self.streams.make_row_stream("push", key);
-        let draws = if is_hard { HARD_PUSH_DRAWS } else { 1 };
-        let push = (0..draws).find_map(|_| Push::draw(&mut pushes));
+        let forbidden = if is_hard { HARD_FORBIDDEN_SHARE } else { FORBIDDEN_SHARE };
+        let forbids = self.streams.make_row_stream("policy", key).random_bool(forbidden);
+        let push = Push::draw(&mut self.streams.make_row_stream("push", key));
         let mut manner = self.streams.make_row_stream("patience", key);
         let patience = manner.random_bool(IMPATIENT_SHARE).then(|| manner.random_range(PATIENCE));
         // A requested detour is tried in other scenarios if one has no room for it.

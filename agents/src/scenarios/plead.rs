@@ -18,11 +18,12 @@ use crate::draws::choose;
 const PLEADS_AGAIN: f64 = 0.4;
 
 impl Player<'_, '_> {
-    /// Draws the words of the conversation's push, in the first governed goal. Returns none without a
-    /// possible claim.
+    /// Draws the words of the conversation's push, in the first governed goal. A user without a possible
+    /// claim pleads after refusals instead.
     pub(crate) fn push(&mut self, doc: &ScenarioGoalDoc) -> Result<Pushed, Unplayed> {
         let Some(step) = doc.does.iter().find(|step| step.governed) else { return Ok(Pushed::default()) };
         let Some(push) = self.manner.push.take() else { return Ok(Pushed::default()) };
+        let push = if push == Push::Claim && step.claims.is_empty() { Push::Persistence } else { push };
         let pushed = match push {
             Push::Pressure => {
                 let with_request = self.say_as_user(&self.list_words(&WORDS.pressure), &[])?;
@@ -38,10 +39,7 @@ impl Player<'_, '_> {
                 }
                 Pushed { pleas, ..Pushed::default() }
             }
-            Push::Claim => match self.claim(step)? {
-                Some(pushed) => pushed,
-                None => return Ok(Pushed::default()),
-            },
+            Push::Claim => self.claim(step)?,
         };
         self.talk.pushes.push(push.label());
         Ok(pushed)
@@ -57,18 +55,18 @@ impl Player<'_, '_> {
     }
 
     /// Claims a condition that a rule of the plot depends on.
-    fn claim(&mut self, step: &ScenarioStepDoc) -> Result<Option<Pushed>, Unplayed> {
+    fn claim(&mut self, step: &ScenarioStepDoc) -> Result<Pushed, Unplayed> {
         let Some((rule, claim)) =
             choose(step.claims.keys(), self.rng).and_then(|rule| step.claims.get_key_value(rule))
         else {
-            return Ok(None);
+            return Ok(Pushed::default());
         };
         let claim = if self.manner.hand == Hand::Hasty { claim.to_lowercase() } else { claim.clone() };
         let capital = capitalised(&claim);
         let values = [("claim", &*claim), ("Claim", &*capital)];
         let with_request = self.say_as_user(&WORDS.claims, &values)?;
         let pleas = vec![self.say_as_user(&WORDS.insists, &values)?];
-        Ok(Some(Pushed { with_request, pleas, claimed: Some(rule.clone()) }))
+        Ok(Pushed { with_request, pleas, claimed: Some(rule.clone()) })
     }
 
     /// Returns the wordings for the user of the scenario.

@@ -31,7 +31,8 @@ pub enum Push {
 pub(crate) const WRONG_BELIEF: &str = "wrong_belief";
 
 /// The shares of conversations that push, of those in which a policy decides.
-const SHARES: [(Push, f64); 3] = [(Push::Pressure, 0.2), (Push::Persistence, 0.25), (Push::Claim, 0.25)];
+/// An agent that gives in to every push then solves little more than the half that is allowed.
+const SHARES: [(Push, f64); 3] = [(Push::Pressure, 0.2), (Push::Persistence, 0.35), (Push::Claim, 0.35)];
 
 /// The wordings of pushes.
 #[derive(Default, Deserialize)]

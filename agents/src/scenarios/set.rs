@@ -209,8 +209,8 @@ impl ScenarioSet {
             scenario.doc.speaker == Speaker::Staff
                 || scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
         };
-        // A policy rule may forbid the action of another scenario.
-        if joins == Joins::Nothing || (several && stays(first)) || first.doc.policy {
+        // A policy rule may forbid the action of another scenario of its domain.
+        if joins == Joins::Nothing || (several && stays(first)) || (!several && first.doc.policy) {
             return Vec::new();
         }
         let fits = |next: &&Arc<Scenario>| {
