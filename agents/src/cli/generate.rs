@@ -171,7 +171,7 @@ impl Generate {
         }
         let (domains, worlds) =
             if named.is_empty() { (catalog::domains(), Vec::new()) } else { (Vec::new(), named) };
-        let abilities = self.abilities();
+        let abilities = self.abilities()?;
         let asked = match self.backend {
             Backend::Scenarios => None,
             Backend::Llm => Some((self.llm.settings()?, self.llm.prompt_set()?)),
@@ -241,11 +241,22 @@ impl Generate {
     }
 
     /// Returns the requested abilities. An empty list means all.
-    fn abilities(&self) -> Vec<Ability> {
+    ///
+    /// # Errors
+    /// Returns an error if hard conversations must call one API alone: they have too few calls to be hard.
+    fn abilities(&self) -> Result<Vec<Ability>, CliError> {
+        let is_hard = self.difficulty == Some(Difficulty::Hard);
+        if is_hard && self.ability.contains(&Ability::RetrieveCall) {
+            let what = "--ability: found retrieve_call with --difficulty hard, expected call or plan_retrieve_call, as one API alone makes no hard task; leave retrieve_call out";
+            return Err(CliError::Usage(what.to_owned()));
+        }
         let mut abilities = self.ability.clone();
+        if is_hard && abilities.is_empty() {
+            abilities = vec![Ability::Call, Ability::PlanRetrieveCall];
+        }
         abilities.sort_unstable();
         abilities.dedup();
-        abilities
+        Ok(abilities)
     }
 
     fn report(

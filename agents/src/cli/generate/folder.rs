@@ -62,7 +62,7 @@ pub(super) fn run(
     let threads = threads.map_or(1, NonZeroUsize::get);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let hashes: Vec<String> = pool.install(|| found.par_iter().map(hash_document).collect());
-    let mut abilities = command.abilities();
+    let mut abilities = command.abilities()?;
     if abilities.is_empty() {
         abilities = Ability::ALL.to_vec();
     }

@@ -23,7 +23,7 @@ pub(super) fn funnel(summary: &Summary) -> String {
     let order = ["query", "query_rewrite", "duplicate", "caller"]
         .into_iter()
         .chain(Gate::ALL.iter().map(|gate| gate.name()))
-        .chain(["tester"]);
+        .chain(["tester", "difficulty"]);
     for step in order {
         let Some(reasons) = funnel.dropped.get(step) else { continue };
         let count = format!("-{}", reasons.values().sum::<u64>());
