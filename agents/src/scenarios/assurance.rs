@@ -27,11 +27,11 @@ use super::unplayed::Unplayed;
 use crate::draws::choose;
 
 /// The share of longer jobs that the assistant announces.
-const ANNOUNCES: f64 = 0.3;
+const ANNOUNCES: f64 = 0.6;
 /// The smallest difference between amounts of money that counts.
 const LEAST_DIFFERENCE: f64 = 1e-6;
 /// The fewest calls of a longer job; a search counts as one.
-const MIN_LONG_CALLS: usize = 3;
+const MIN_LONG_CALLS: usize = 4;
 
 /// Returns true if the effect of a call is final: it removes a record, or is a DELETE.
 /// A state that no API requires is final, too.
@@ -213,15 +213,35 @@ impl Player<'_, '_> {
             _ => false,
         };
         let referring = || described.fields.iter().find(refers_to_thing);
-        let by_name = shown(given.to_owned()).map(|name| format!("the {label} {name}"));
-        let by_other = || {
-            referring()
-                .and_then(|field| shown(format!("{given}.{}", field.name)))
-                .map(|name| format!("the {label} for {name}"))
+        let code = shown(format!("{given}.{}", described.field(described.key).name));
+        let name = shown(given.to_owned()).filter(|name| code.as_ref() != Some(name));
+        if let Some(name) = name {
+            return Some(format!("the {label} {name}"));
+        }
+        // A code alone tells a person little.
+        let other = referring().and_then(|field| shown(format!("{given}.{}", field.name)));
+        let detail = other.map(|name| format!(" for {name}"));
+        let detail = detail.or_else(|| Some(format!(" of {}", self.find_day(resource, given)?)));
+        let code = code.map(|code| format!(" {code}"));
+        if code.is_none() && detail.is_none() {
+            return None;
+        }
+        Some(format!("the {label}{}{}", code.unwrap_or_default(), detail.unwrap_or_default()))
+    }
+
+    /// Returns the first day of a record that a reply showed, in words.
+    fn find_day(&self, resource: ResourceId, given: &str) -> Option<String> {
+        let world = self.world.base.world();
+        let is_shown = |day: &str| {
+            let mut values = self.calls.made.iter().flat_map(|entry| entry.reply.body.values());
+            values.any(|(value, _)| value.to_text(&world.zone).starts_with(day))
         };
-        let key = &described.field(described.key).name;
-        let by_key = || shown(format!("{given}.{key}")).map(|code| format!("the {label} {code}"));
-        by_name.or_else(by_other).or_else(by_key)
+        let fields = world.resource(resource).fields.iter();
+        let days = fields.filter(|field| matches!(field.schema.kind, Type::Date | Type::DateTime));
+        days.into_iter().find_map(|field| {
+            let say = |filter: &str| self.scene.say(&format!("{{{given}.{}|{filter}}}", field.name)).ok();
+            say("iso").filter(|day| !day.is_empty() && is_shown(day)).and_then(|_| say("day"))
+        })
     }
 
     /// Returns true if a reply or a message showed a name.

@@ -9,8 +9,8 @@ use super::player::{Player, Told};
 use super::unplayed::Unplayed;
 
 impl Player<'_, '_> {
-    /// Signs the user in, if a step's calls need it: the assistant asks for the credentials, and calls the
-    /// domain's sign-in.
+    /// Signs the user in, if a step's calls need it: the assistant finds the domain's sign-in,
+    /// asks for the credentials, and calls it.
     pub(crate) fn sign_in(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
         let model = self.world.base.world();
         let calls = std::iter::once(step).chain(&step.together);
@@ -30,11 +30,12 @@ impl Player<'_, '_> {
             return Err(nobody());
         };
         let words = self.world.world_template.scenario_set.sign_in(domain).clone();
-        self.ask_for("sign in", &words.ask, &words.tell, told)?;
+        // Only a found tool says which credentials to ask for.
         let api = model.api(sign_in);
         if !self.find(&api.name, &mut told.turns) {
             return Err(Unplayed::NotFound(api.name.to_string()));
         }
+        self.ask_for("sign in", &words.ask, &words.tell, told)?;
         let arguments =
             [(login, auth.login), (secret, auth.secret)].into_iter().filter_map(|(parameter, field)| {
                 let value = record.get(field.index())?.to_json(&model.zone);
