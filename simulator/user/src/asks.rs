@@ -9,12 +9,13 @@ use std::sync::LazyLock;
 use diorama_seeds::script::WithheldDetail;
 
 use super::detail::Detail;
-use super::message::words;
-use super::message::{Form, Sentence, Word};
+use super::form::Form;
+use super::message::Sentence;
 use super::phrases::SMALL_TALK;
 use super::topic::{AskedKinds, Kinds, Topic};
 use super::turn::Turn;
 use super::vocabulary::{PROVING, SECRETS, SIGNING_IN};
+use super::words::{Word, words};
 
 static SMALL_TALK_TOPICS: LazyLock<Vec<Topic>> =
     LazyLock::new(|| SMALL_TALK.iter().map(|text| Topic::of(&words(text))).collect());

@@ -10,10 +10,12 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::script::WithheldDetail;
 
 use super::calls::WantedCalls;
+use super::fit::Right;
 use super::mentions::Reading;
+use super::source::{Place, Source};
 use super::tokens::folded_words;
 use super::vocabulary::{CONTRASTS, PARTICLES, action, is_common};
-use super::wants::{Place, Right, Source, Wants};
+use super::wants::Wants;
 
 /// The number of words that name an option; later words describe it.
 const MAX_OPTION_WORDS: usize = 3;

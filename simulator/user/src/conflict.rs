@@ -7,18 +7,17 @@ use diorama_seeds::script::Goal;
 use diorama_seeds::value::Date;
 
 use super::calls::{WantedCalls, WantedValue, has_name};
+use super::fit::Right;
+use super::lead::Lead;
 use super::mentions::{Mention, Reading, Value};
-use super::message::Sentence;
-use super::phrases::OPENERS;
-use super::recall::lasts;
-use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
-use super::tokens::Token;
-use super::topic::{AskedKinds, Topic};
-use super::turn::{Act, Kind, Turn, leaves_alone};
-use super::vocabulary::{
-    Action, DETERMINERS, GENERIC, LINKS, LOOKS, Link, ONLY, PARTICLES, action, is_common, is_one_of,
-};
-use super::wants::{Place, Right, Wants};
+use super::roles::{counts, is_label, is_labelled_otherwise, is_wanted, label, plays, shares_noun, subject};
+use super::ties::is_equal;
+use super::tokens::{Token, tokens};
+use super::turn::{Act, Kind, Turn};
+use super::verbs::{is_specific, makes_wanted, verb, verbs};
+use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, action, is_common, is_one_of};
+use super::wants::Wants;
+use super::wording::right;
 
 /// The greatest number of words between a negation and its noun.
 const MAX_WORDS_TO_DENIED: usize = 4;
@@ -32,52 +31,6 @@ pub(super) enum Conflict {
     Value(Right),
     /// The user wants something else, and has no word for it.
     Else,
-}
-
-/// The last offer of a message, with the sentences before it that say what it is about.
-struct Lead<'a> {
-    acts: Vec<&'a Act>,
-    folded: String,
-}
-
-impl<'a> Lead<'a> {
-    fn of(turn: &'a Turn) -> Option<Self> {
-        let proposes = |act: &Act| match act.kind {
-            Kind::Offers | Kind::Confirms => true,
-            // `Let me look at Friday` proposes no call that changes a record.
-            Kind::Announces => match verb(act) {
-                Some(verb) => action(&verb.stem) != Some(Action::Read) && !is_one_of(&verb.stem, &LOOKS),
-                // `Say yes and I'll do it.`
-                None => act.reading.tokens.iter().any(|token| token.text == "do"),
-            },
-            _ => false,
-        };
-        let last = turn.acts.iter().rposition(proposes)?;
-        let counts = |act: &&Act| {
-            !matches!(act.kind, Kind::Asks | Kind::Declines | Kind::Closes) && !leaves_alone(&act.reading)
-        };
-        let acts: Vec<&Act> = turn.acts[..=last].iter().filter(counts).collect();
-        let texts: Vec<&str> = acts.iter().map(|act| &*act.reading.source).collect();
-        Some(Self { folded: fold(&texts.join("\n")), acts })
-    }
-
-    /// Returns the acts that propose something.
-    fn plans(&self) -> impl Iterator<Item = &&'a Act> {
-        let proposes = |kind| matches!(kind, Kind::Offers | Kind::Confirms | Kind::Announces);
-        self.acts.iter().filter(move |act| proposes(act.kind))
-    }
-
-    /// Returns true if a text names a value. A particle counts only as part of a verb: `switch it off`, and not
-    /// `on Monday`.
-    fn names(&self, name: &str) -> bool {
-        let Some(particle) = particle(name) else { return has_name(&self.folded, name) };
-        self.acts.iter().any(|act| has_particle(&act.reading, particle))
-    }
-}
-
-/// Returns true if a text neither denies a mention nor sets it aside.
-fn counts(mention: &Mention) -> bool {
-    !mention.is_denied && mention.link != Link::Aside
 }
 
 /// Returns the difference between the offer of a message and the wanted calls, if there is one.
@@ -122,39 +75,6 @@ pub(super) fn conflict(
     values().map(|value| right(value, goal, wants).map_or(Conflict::Else, Conflict::Value))
 }
 
-/// Returns true if a mention is a value of a wanted call.
-pub(super) fn is_wanted(mention: &Mention, calls: &WantedCalls, today: Date) -> bool {
-    calls
-        .values
-        .iter()
-        .flat_map(WantedValue::mentions)
-        .any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, today))
-}
-
-/// Returns the particle that ends the name of a choice: `turn [off]`.
-fn particle(name: &str) -> Option<&str> {
-    name.rsplit(' ').next().filter(|word| PARTICLES.contains(word))
-}
-
-/// Returns true if a particle belongs to a verb, and no noun follows it.
-fn has_particle(reading: &Reading, particle: &str) -> bool {
-    let tokens = &reading.tokens;
-    (0..tokens.len()).filter(|at| tokens[*at].text == particle).any(|at| {
-        let follows_verb = at.checked_sub(1).is_some_and(|before| {
-            tokens[before].has_content()
-                && !reading.mentions.iter().any(|own| own.span.overlaps(tokens[before].span))
-        });
-        tokens.get(at + 1).is_none_or(|next| {
-            let is_noun = DETERMINERS.contains(&&*next.text)
-                || reading.mentions.iter().any(|own| own.span.overlaps(next.span));
-            next.after_mark
-                || next.opens
-                || !(is_noun || next.has_content())
-                || (follows_verb && DETERMINERS.contains(&&*next.text))
-        })
-    })
-}
-
 /// Returns true if all mentions of an act are wanted or known, and it has one that is wanted, a wanted name or
 /// a wanted verb.
 pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Date) -> bool {
@@ -162,7 +82,7 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
         return false;
     }
     let folded = fold(&act.reading.source);
-    let mentions = || act.reading.mentions.iter().filter(|own| !own.is_denied && own.link != Link::Aside);
+    let mentions = || act.reading.mentions.iter().filter(|own| counts(own));
     // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
     let has_wanted = |own: &Mention| {
         mentions().any(|other| {
@@ -209,7 +129,7 @@ fn adds_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) 
     };
     lead.plans().any(|act| {
         let codes = act.reading.mentions.iter().filter(|own| matches!(own.value, Value::Code(_)));
-        let codes: Vec<&Mention> = codes.filter(|own| !own.is_denied && own.link != Link::Aside).collect();
+        let codes: Vec<&Mention> = codes.filter(|own| counts(own)).collect();
         codes.windows(2).any(|pair| {
             let is_own = |own: &Mention| is_wanted(own, calls, today);
             let is_known = |own: &Mention| is_own(own) || calls.tells(own, today) || wants.says_value(own);
@@ -244,40 +164,6 @@ fn leaves_out(lead: &Lead<'_>, calls: &WantedCalls) -> bool {
         let named = list.count_named(&lead.folded);
         named > 0 && named < list.records.len() && (named > 1 || limits)
     })
-}
-
-/// Returns the verb of an offer: `shall I [block] it`.
-pub(super) fn verb(act: &Act) -> Option<&Token> {
-    let tokens = &act.reading.tokens;
-    let begins = tokens.windows(2).position(|pair| {
-        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
-    });
-    let is_adverb =
-        |token: &&Token| is_common(&token.text) || matches!(&*token.text, "ready" | "now" | "then");
-    match begins {
-        Some(at) => tokens.get(at + 1..)?.iter().find(|token| !is_adverb(token)),
-        // The offer may lack a subject: `Start it now?`
-        None => tokens
-            .iter()
-            .find(|token| !OPENERS.contains(&&*token.text) && !matches!(&*token.text, "ready" | "to"))
-            .filter(|token| !is_adverb(token)),
-    }
-}
-
-/// Returns the verbs of an offer: its own, and the participles after `be` and `like`: `would be [moved]`.
-fn verbs(act: &Act) -> impl Iterator<Item = &Token> {
-    let tokens = &act.reading.tokens;
-    let begins = tokens.iter().position(|token| matches!(&*token.text, "be" | "like" | "want" | "wants"));
-    let behind = begins.and_then(|at| tokens.get(at + 1..)).unwrap_or_default();
-    let participle = behind.iter().find(|token| token.text.len() > 4 && token.text.ends_with("ed"));
-    verb(act).into_iter().chain(participle)
-}
-
-/// Returns true if the object of a verb is a wanted call: `enter the pick`.
-pub(super) fn makes_wanted(act: &Act, verb: &Token, calls: &WantedCalls) -> bool {
-    let mut behind = act.reading.tokens.iter().filter(|token| token.span.start > verb.span.start);
-    action(&verb.stem) == Some(Action::Add)
-        && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
 }
 
 /// Returns true if an offer has the effect of another API than the wanted ones.
@@ -404,69 +290,6 @@ fn other_value<'a>(
     })
 }
 
-/// Returns true if the word before a number is a name of another wanted value: `quality 3`, for `leaf 3`.
-fn is_labelled_otherwise(
-    reading: &Reading,
-    mention: &Mention,
-    value: &WantedValue,
-    calls: &WantedCalls,
-) -> bool {
-    let labels = || label(reading, mention).into_iter().chain(mention.nouns.iter().map(|noun| &**noun));
-    !labels().any(|label| is_label(label, value))
-        && labels().any(|label| calls.values.iter().any(|other| is_label(label, other)))
-}
-
-/// Returns the stem of the word before a number without a unit: `[leaf] 3`.
-fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
-    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
-    let is_number = matches!(mention.value, Value::Number { unit: None, .. });
-    before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
-}
-
-/// Returns the stem of the noun of which a sentence says that it is a value: `the [amount] is 650`.
-pub(super) fn subject<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
-    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
-    before.next().filter(|token| matches!(&*token.text, "is" | "are" | "was"))?;
-    before.next().filter(|token| token.has_content()).map(|token| &*token.stem)
-}
-
-/// Returns true if a word is a name of a wanted value, or stands in it: `leaf`, for `leaf 3`.
-fn is_label(label: &str, value: &WantedValue) -> bool {
-    value.nouns.iter().any(|noun| noun == label) || value.reading.has(label)
-}
-
-/// Returns true if a mention has the role of a wanted value. A bare number has it if only one is wanted.
-fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: bool) -> bool {
-    let is_bare = |mention: &Mention| {
-        matches!(&mention.value, Value::Number { value, unit: None, .. } if *value >= MIN_BARE_AMOUNT)
-            && mention.nouns.is_empty()
-            && is_only_number
-            && mention.link != Link::Aside
-    };
-    let is_named =
-        || shares_noun(mention, own) || mention.nouns.iter().any(|noun| value.nouns.contains(noun));
-    match (&mention.value, &own.value) {
-        (Value::Code(one), Value::Code(two)) => ties::is_same_shape(one, two),
-        (Value::Day(_), Value::Day(_)) | (Value::Time(_), Value::Time(_)) => true,
-        (Value::Money(_), Value::Money(_)) => !matches!(mention.link, Link::For | Link::Place | Link::From),
-        (Value::Number { unit: Some(one), .. }, Value::Number { unit: Some(two), .. }) => {
-            one.dimension == two.dimension && mention.link != Link::From
-        }
-        (Value::Number { unit: None, .. }, Value::Number { .. }) => is_named() || is_bare(mention),
-        // The API may lack a unit that the assistant states.
-        (Value::Number { unit: Some(_), value, .. }, Value::Number { unit: None, value: wanted, .. }) => {
-            is_only_number && mention.link == Link::Object && value.min(*wanted) >= MIN_BARE_AMOUNT
-        }
-        (Value::Number { unit: None, .. }, Value::Money(_)) => is_bare(mention),
-        _ => false,
-    }
-}
-
-/// Returns true if two numbers count one noun, or have one label.
-fn shares_noun(one: &Mention, other: &Mention) -> bool {
-    one.nouns.iter().any(|noun| other.nouns.contains(noun))
-}
-
 /// Returns true if a message has another name in the place of the wanted one. A name that the user said
 /// earlier, and that no wanted call has, is another.
 fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
@@ -485,7 +308,7 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants:
 /// meeting` for `Branch visit`.
 fn changes_name(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(name) = value.name.as_ref().filter(|_| !value.is_prose) else { return false };
-    let wanted: Vec<Token> = super::tokens::tokens(name);
+    let wanted: Vec<Token> = tokens(name);
     let [first, .., last] = wanted.as_slice() else { return false };
     if has_name(&lead.folded, name) || !wants.says(name) {
         return false;
@@ -524,18 +347,14 @@ fn names_strange_thing(
 
 /// Returns true if a content word is unknown to the user and to the wanted APIs.
 fn is_strange(token: &Token, calls: &WantedCalls, wants: &Wants) -> bool {
-    token.has_content()
-        && !GENERIC.contains(&&*token.text)
-        && action(&token.stem).is_none()
-        && !wants.knows(&token.stem)
-        && !calls.knows(&token.stem)
+    is_specific(token) && !wants.knows(&token.stem) && !calls.knows(&token.stem)
 }
 
 /// Returns true if a message states a text that shares no word with the wanted one: `saying that the hotel is
 /// too dear`.
 fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(text) = value.name.as_ref().filter(|_| value.is_prose) else { return false };
-    let own: Vec<Token> = super::tokens::tokens(text);
+    let own: Vec<Token> = tokens(text);
     lead.acts.iter().any(|act| {
         let tokens = &act.reading.tokens;
         let begins = tokens.iter().position(|token| matches!(&*token.text, "that" | "saying" | "because"));
@@ -545,47 +364,4 @@ fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wan
         strange.count() >= MIN_PROSE_WORDS
             && !content.iter().any(|token| own.iter().any(|word| word.stem == token.stem))
     })
-}
-
-/// Returns the user's words for the wanted value that a question asks for: by its name, or as the only
-/// number.
-pub(super) fn wanted_value(
-    question: &Sentence,
-    goal: &Goal,
-    wants: &Wants,
-    calls: &WantedCalls,
-) -> Option<String> {
-    let asks_length = question.words.windows(2).any(|pair| pair[0].text == "how" && pair[1].text == "long");
-    let head = Topic::of_head(&question.words);
-    let is_number = |value: &WantedValue| {
-        value.mentions().any(|own| matches!(own.value, Value::Number { .. } | Value::Money(_)))
-    };
-    let mut numbers = calls.values.iter().filter(|value| is_number(value));
-    let only_number = numbers.next().filter(|_| numbers.next().is_none());
-    let asks_number = AskedKinds::of(&question.words).kinds.number;
-    let is_named = |value: &&WantedValue| match &head {
-        Some(head) => head.stems.iter().any(|word| value.nouns.contains(&stem(word))),
-        None => asks_length && value.mentions().any(lasts),
-    };
-    let named = calls.values.iter().find(is_named);
-    let value = named.or(only_number.filter(|_| asks_number && head.is_some()))?;
-    match right(value, goal, wants)? {
-        Right::Words(words) => Some(words),
-        Right::Detail(_) => None,
-    }
-}
-
-/// Returns the user's words for a wanted value; none where they do not know it, or keep it secret.
-fn right(value: &WantedValue, goal: &Goal, wants: &Wants) -> Option<Right> {
-    let said = value.said.clone().or_else(|| value.name.clone().filter(|name| wants.says(name)))?;
-    let folded = fold(&said);
-    let detail = goal.withheld.iter().position(|detail| has_name(&fold(&detail.say), &folded));
-    let of_user = || {
-        let earlier = wants.sources.iter().filter(|source| source.place == Place::Earlier);
-        wants.current_sources().chain(earlier).find_map(|source| source.quote(&folded)).map(Right::Words)
-    };
-    match detail {
-        Some(at) => Some(Right::Detail(at)),
-        None => Some(of_user().unwrap_or(Right::Words(said))),
-    }
 }

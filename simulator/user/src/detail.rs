@@ -3,10 +3,12 @@
 
 use diorama_seeds::script::WithheldDetail;
 
-use super::message::{self, Form, Word};
+use super::form::Form;
+use super::message;
 use super::phrases::PREPOSITIONS;
 use super::topic::{AskedKinds, Kinds, Topic};
 use super::vocabulary::{CONVERSES, SECRETS};
+use super::words::{Word, words};
 
 /// The greatest number of words of a name; longer texts are descriptions.
 const MAX_NAME_WORDS: usize = 4;
@@ -34,7 +36,7 @@ pub(super) struct Detail {
 
 impl Detail {
     pub(super) fn of(withheld: &WithheldDetail) -> Self {
-        let answer = message::words(&withheld.say);
+        let answer = words(&withheld.say);
         let mut detail = Self {
             names: Vec::new(),
             texts: Vec::new(),
@@ -55,7 +57,7 @@ impl Detail {
     }
 
     fn add(&mut self, text: &str) {
-        let all = message::words(text);
+        let all = words(text);
         if all.len() <= MAX_NAME_WORDS && !text.contains('?') {
             push(&mut self.names, Topic::of(&all));
         }

@@ -7,10 +7,12 @@ use diorama_seeds::english::stem;
 
 use super::mentions::{Mention, Reading, Value};
 use super::message::{self, Sentence};
+use super::source::{Place, Source};
 use super::topic::{AskedKinds, Topic};
 use super::turn::Act;
 use super::vocabulary::{CONTRASTS, Link, is_common};
-use super::wants::{Place, Source, Wants};
+use super::wants::Wants;
+use super::words::Word;
 
 /// From this cosine on, a question concerns a sentence of the user.
 const MIN_NEARNESS: f32 = 0.4;
@@ -34,7 +36,7 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: 
             && (source.place == Place::Earlier) == is_earlier
     };
     // The user cannot tell of a thing that they never mentioned.
-    let is_unknown = |word: &message::Word| !is_common(&word.text) && !wants.knows(&stem(&word.text));
+    let is_unknown = |word: &Word| !is_common(&word.text) && !wants.knows(&stem(&word.text));
     let is_strange = head.as_ref().and_then(|head| head.stems.last()).is_some_and(|last| !wants.knows(last))
         || (question.asks_fact() && question.words.iter().any(is_unknown));
     for source in wants.sources.iter().filter(counts) {
@@ -114,7 +116,7 @@ pub(super) fn lasts(own: &Mention) -> bool {
 }
 
 /// Returns true if a number counts a noun of the question, or has no noun.
-fn counts(own: &Mention, words: &[message::Word]) -> bool {
+fn counts(own: &Mention, words: &[Word]) -> bool {
     let Value::Number { .. } = own.value else { return false };
     let stems: Vec<String> = words.iter().map(|word| stem(&word.text)).collect();
     own.nouns.is_empty() || own.nouns.iter().any(|noun| stems.contains(noun))

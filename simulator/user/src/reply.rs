@@ -6,14 +6,18 @@ use diorama_seeds::script::{Goal, Script};
 
 use super::calls::WantedCalls;
 use super::compare::{Comparison, Objection};
-use super::conflict::wanted_value;
-use super::message::{self, Form, Sentence};
+use super::fit::Right;
+use super::form::Form;
+use super::message::{self, Sentence};
 use super::phrases::CONSENTS;
 use super::recall::{MAX_REPEATED_WORDS, recall};
+use super::source::Place;
 use super::topic::Topic;
 use super::turn::{Act, Kind, Turn};
 use super::vocabulary::is_common;
-use super::wants::{Place, Right, Wants};
+use super::wants::Wants;
+use super::wording::wanted_value;
+use super::words::{Word, words};
 
 const GO_ON: &str = "Please go ahead.";
 const THANKS: &str = "Thank you.";
@@ -144,7 +148,7 @@ fn refers(question: &Sentence) -> bool {
 
 /// Returns true if a question offers two options, and the user or a wanted call has a word of them.
 fn names_option(question: &Sentence, wants: &Wants, calls: &WantedCalls) -> bool {
-    let is_known = |word: &message::Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
+    let is_known = |word: &Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
     let is_beside = || {
         question
             .words
@@ -179,7 +183,7 @@ pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCa
 /// A consent fits only a yes-or-no question.
 pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool {
     let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
-    let consents = message::words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
+    let consents = words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
     // A consent does not confirm a value that the user did not say: `Did the letter name a fee?`
     let confirms = any(&|form| form == Form::Check) && (!consents || agrees);
     let offers = any(&|form| matches!(form, Form::Offer | Form::Extra))

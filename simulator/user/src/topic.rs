@@ -2,8 +2,8 @@
 //!
 //! It must not know which details there are.
 
-use super::message::Word;
 use super::phrases::{ASKED_BY, AUXILIARIES, FILLERS, IMPERATIVES, KINDS_OF, NEEDS, PREPOSITIONS, PRONOUNS};
+use super::words::Word;
 use diorama_engine::embed::embedded;
 use diorama_engine::search::words::stem;
 

@@ -6,11 +6,13 @@ use diorama_answers::Clock;
 use diorama_seeds::english::stem;
 
 use super::calls::WantedCalls;
+use super::form::Form;
 use super::mentions::Reading;
-use super::message::{self, Form, Sentence, Word};
+use super::message::{self, Sentence};
 use super::phrases::{AUXILIARIES, OPENERS, POLITE, PREPOSITIONS, PRONOUNS};
 use super::tokens::Token;
 use super::vocabulary::{Link, REMAINING, is_one_of};
+use super::words::Word;
 
 /// The purpose of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
