@@ -13,7 +13,7 @@ use super::compare::{Comparison, Objection, compare};
 use super::consent::is_consent;
 use super::message::Sentence;
 use super::progress::{Answer, AssistantTurn, Progress};
-use super::reply::joined;
+use super::reply::join_sentences;
 use super::turn::{Act, Kind, Turn};
 use super::wants::Wants;
 use super::{asks, reply};
@@ -29,21 +29,26 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
     if let Some(outcome) = turn.outcome {
         return close(script, progress, turn, outcome);
     }
-    let (content, progress) = speak(script, goal, progress, turn);
+    let (content, progress) = answer_open_goal(script, goal, progress, turn);
     Answer { content: Some(content), progress, ended: None }
 }
 
 /// Returns the user's words while a goal is open, and their new progress.
-fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
+fn answer_open_goal(
+    script: &Script,
+    goal: &Goal,
+    progress: &Progress,
+    turn: &AssistantTurn<'_>,
+) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
     let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
-    let said = said(script, goal, progress);
+    let said = user_messages(script, goal, progress);
     let calls = LazyCell::new(|| WantedCalls::new(goal, &said, turn.scene.base, &clock));
     let mut message = Turn::read(turn.message, &clock);
     if !goal.wants.is_empty() {
         let asks_detail = |sentence: &Sentence, act: &Act| {
             let alone = Turn { sentences: vec![sentence.clone()], acts: vec![act.clone()] };
-            !asks::asked(&alone, &goal.withheld, &progress.revealed, &said).is_empty()
+            !asks::find_asked_details(&alone, &goal.withheld, &progress.revealed, &said).is_empty()
         };
         message.find_offers(&calls, asks_detail);
     }
@@ -52,14 +57,14 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         false => Comparison::default(),
     };
     let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
-    let mut asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
+    let mut asked = asks::find_asked_details(&message, &goal.withheld, &progress.revealed, &said);
     // An offer that ends a message and repeats what the user told does not ask for it again.
     let agrees = offers.agrees && offers.objection.is_none();
     if agrees && message.acts.last().is_some_and(|act| act.kind == Kind::Offers) {
         asked.retain(|at| is_new(at) && !wants.is_stated(*at, &message));
     }
     let detail = |at: &usize| goal.withheld.get(*at).map(|detail| &*detail.say);
-    let worked = worked(progress, turn);
+    let worked = has_call_succeeded(progress, turn);
     let line = goal
         .lines
         .get(progress.lines as usize)
@@ -67,15 +72,15 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     let denies = match &offers.objection {
         Some(Objection::Values(_)) => true,
         // A line that says something new can answer an unexpected offer.
-        Some(Objection::Else) => line.is_none_or(|line| is_consent(line)),
+        Some(Objection::OtherAction) => line.is_none_or(|line| is_consent(line)),
         Some(Objection::Doubt) => line.is_some_and(|line| is_consent(line)),
         None => false,
     };
     if let Some(objection) = offers.objection.as_ref().filter(|_| denies) {
-        let (denial, told) = reply::denial(objection, goal, &wants);
+        let (denial, told) = reply::deny(objection, goal, &wants);
         let also: Vec<usize> = asked.iter().copied().filter(|at| is_new(at) && !told.contains(at)).collect();
         let say: Vec<&str> = std::iter::once(&*denial).chain(also.iter().filter_map(detail)).collect();
-        return (joined(&say), reveal(progress, told.iter().chain(&also)));
+        return (join_sentences(&say), reveal(progress, told.iter().chain(&also)));
     }
     // The lines that the user still has to say take precedence over details that they repeat.
     let is_told = !asked.iter().any(is_new);
@@ -84,7 +89,11 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         let mut say: Vec<&str> = said.iter().map(|text| &**text).collect();
         say.extend(asked.iter().filter_map(detail));
         let progress = reveal(progress, asked.iter());
-        return if is_told { bear(script, progress, joined(&say)) } else { (joined(&say), progress) };
+        return if is_told {
+            answer_needless(script, progress, join_sentences(&say))
+        } else {
+            (join_sentences(&say), progress)
+        };
     }
     if let Some(line) = line {
         return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
@@ -95,7 +104,7 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     }
     let words = reply::reply(&message, goal, (&wants, &calls), &offers, worked);
     if message.has(Kind::Asks) && reply::tells_nothing(&words, script) {
-        return bear(script, progress.clone(), words);
+        return answer_needless(script, progress.clone(), words);
     }
     (words, progress.clone())
 }
@@ -111,21 +120,22 @@ fn other_answers(
     if questions.len() < 2 {
         return Vec::new();
     }
-    let asks_other =
-        |question: &&Turn| asks::asked(question, &goal.withheld, &progress.revealed, said).is_empty();
+    let asks_other = |question: &&Turn| {
+        asks::find_asked_details(question, &goal.withheld, &progress.revealed, said).is_empty()
+    };
     questions
         .iter()
         .filter(asks_other)
-        .flat_map(|question| reply::recalled(question, goal, wants, calls))
+        .flat_map(|question| reply::recall_answers(question, goal, wants, calls))
         .collect()
 }
 
 /// Answers a needless question; an impatient user leaves instead.
-fn bear(script: &Script, progress: Progress, words: String) -> (String, Progress) {
+fn answer_needless(script: &Script, progress: Progress, words: String) -> (String, Progress) {
     let Some(patience) = script.patience else { return (words, progress) };
     let needless = progress.needless + 1;
     let over = needless >= patience;
-    let words = if over { reply::LEAVE.to_owned() } else { words };
+    let words = if over { reply::FAREWELL.to_owned() } else { words };
     (words, Progress { needless, over, ..progress })
 }
 
@@ -139,7 +149,7 @@ fn reveal<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Pro
 }
 
 /// Returns the user's messages so far that a question may be about: openings, told details, lines and pleas.
-fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
+fn user_messages<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
     let openings = script.goals.iter().take(progress.goal as usize + 1).map(|goal| &*goal.user);
     let details = progress.revealed.iter().filter_map(|at| goal.withheld.get(*at as usize));
     let lines = goal.lines.iter().take(progress.lines as usize);
@@ -148,7 +158,7 @@ fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a 
 }
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.
-fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
+fn has_call_succeeded(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
     turn.scene.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 

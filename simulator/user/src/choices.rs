@@ -10,9 +10,9 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::script::WithheldDetail;
 
 use super::calls::WantedCalls;
-use super::fit::Right;
+use super::fit::Correction;
 use super::mentions::Reading;
-use super::source::{Place, Source};
+use super::source::{Source, SourceKind};
 use super::tokens::folded_words;
 use super::vocabulary::{CONTRASTS, PARTICLES, action, is_common};
 use super::wants::Wants;
@@ -21,12 +21,12 @@ use super::wants::Wants;
 const MAX_OPTION_WORDS: usize = 3;
 
 /// Returns the user's choice that an offer departs from: `debit card` where it says `credit card`.
-pub(super) fn other_choice(
+pub(super) fn find_other_choice(
     offer: &Reading,
     wants: &Wants,
     (withheld, calls): (&[WithheldDetail], &WantedCalls),
     base: &Base,
-) -> Option<Right> {
+) -> Option<Correction> {
     // The choices of wanted calls count, else those of all calls that change records.
     let counts = |api: &Api| {
         api.method != Method::Get && (calls.is_empty() || calls.apis.iter().any(|name| *name == *api.name))
@@ -40,12 +40,13 @@ pub(super) fn other_choice(
             _ => None,
         })
     });
-    let of_set = of_words.chain(of_world).find_map(|set: Vec<Vec<String>>| other_of_set(&set, offer, wants));
+    let of_set =
+        of_words.chain(of_world).find_map(|set: Vec<Vec<String>>| find_other_option(&set, offer, wants));
     let of_detail = || withheld.iter().position(|detail| departs_from(offer, detail, wants));
-    of_set.or_else(|| of_detail().map(Right::Detail))
+    of_set.or_else(|| of_detail().map(Correction::Detail))
 }
 
-fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<Right> {
+fn find_other_option(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<Correction> {
     let has = |reading: &Reading, words: &[String]| {
         words.iter().any(|word| !is_common(word) || words.len() == 1) && reading.find_words(words).is_some()
     };
@@ -56,18 +57,18 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
     let chosen_in =
         |source: &Source| set.iter().filter(|words| has(&source.reading, words)).collect::<Vec<_>>();
     // The last message counts first, and the next line may change it.
-    let next = wants.sources.iter().filter(|source| source.place == Place::Next);
+    let next = wants.sources.iter().filter(|source| source.kind == SourceKind::NextLine);
     if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
         return None;
     }
     let is_elliptic = wants.current_sources().all(|source| source.reading.mentions.is_empty());
     let places = if is_elliptic {
-        &[Place::Said, Place::Goal, Place::Earlier][..]
+        &[SourceKind::Line, SourceKind::Goal, SourceKind::Earlier][..]
     } else {
-        &[Place::Said, Place::Goal]
+        &[SourceKind::Line, SourceKind::Goal]
     };
     for place in places {
-        let of_place = wants.sources.iter().filter(|source| source.place == *place);
+        let of_place = wants.sources.iter().filter(|source| source.kind == *place);
         let chosen: Vec<(&Source, &Vec<String>)> = of_place
             .flat_map(|source| chosen_in(source).into_iter().map(move |words| (source, words)))
             .collect();
@@ -76,7 +77,9 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
         }
         if let Some((source, words)) = chosen.first() {
             return Some(
-                source.detail.map_or_else(|| Right::Words(quote(&source.reading, words)), Right::Detail),
+                source
+                    .detail
+                    .map_or_else(|| Correction::Words(quote(&source.reading, words)), Correction::Detail),
             );
         }
     }

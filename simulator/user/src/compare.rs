@@ -7,22 +7,22 @@ use diorama_engine::Base;
 use diorama_seeds::script::{Goal, WithheldDetail};
 
 use super::calls::WantedCalls;
-use super::choices::other_choice;
+use super::choices::find_other_choice;
 use super::conflict::{Conflict, conflict, is_backed};
 use super::detail::Detail;
-use super::fit::{Fit, Right};
+use super::fit::{Correction, Fit};
 use super::form::{Form, plans};
 use super::mentions::{Mention, Value};
 use super::message::Sentence;
 use super::phrases::{AUXILIARIES, OPENERS, QUESTION_WORDS};
-use super::roles::{counts, is_wanted, subject};
+use super::roles::{is_asserted, is_wanted, subject};
 use super::scope::{asks_for_all, asks_for_part, asks_for_several};
 use super::source::Source;
 use super::ties::MIN_BARE_AMOUNT;
 use super::tokens::Token;
 use super::topic::Topic;
 use super::turn::{Act, Kind, Turn};
-use super::verbs::{actions, becomes, content, makes_wanted, object, predicate, takes_away, verb};
+use super::verbs::{actions, asks_removal, content, find_new_kind, makes_wanted, object, predicate, verb};
 use super::vocabulary::{
     Action, COSTS, GENERIC, LOOKS, Link, PURCHASES, SETTINGS, action, is_common, is_one_of,
 };
@@ -36,9 +36,9 @@ const MIN_NEARNESS: f32 = 0.35;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Objection {
     /// It has other values than the user wants.
-    Values(Vec<Right>),
+    Values(Vec<Correction>),
     /// It does something else, or more than the user wants.
-    Else,
+    OtherAction,
     /// The statements before it may contradict the user.
     Doubt,
 }
@@ -64,9 +64,9 @@ pub(super) fn compare(
     let mut found = Comparison::default();
     let mut objections: Vec<Objection> = Vec::new();
     match conflict(turn, goal, calls, wants, wants.today()) {
-        Some(Conflict::Value(Right::Detail(at))) if withheld.get(at).is_some_and(is_secret) => {}
-        Some(Conflict::Value(right)) => objections.push(Objection::Values(vec![right])),
-        Some(Conflict::Else) => objections.push(Objection::Else),
+        Some(Conflict::Value(Correction::Detail(at))) if withheld.get(at).is_some_and(is_secret) => {}
+        Some(Conflict::Value(correction)) => objections.push(Objection::Values(vec![correction])),
+        Some(Conflict::OtherAction) => objections.push(Objection::OtherAction),
         None => {}
     }
     let agrees_with_calls = objections.is_empty();
@@ -82,35 +82,37 @@ pub(super) fn compare(
         let is_question = act.kind == Kind::Confirms && sentence.asks_fact();
         let is_call =
             sentence.form != Form::Extra && ((is_backed(act) && !is_question) || (is_plan_backed && is_bare));
-        let mut rights: Vec<Right> = Vec::new();
+        let mut corrections: Vec<Correction> = Vec::new();
         let mut is_same = false;
         // What a statement tells of the record, the wanted calls judge: `The amount is 650.`
         let is_statement = act.kind == Kind::Announces && !calls.is_empty() && !plans(&sentence.words);
         let is_compared = |mention: &&Mention| {
             let tells = is_statement && subject(&act.reading, mention).is_some();
-            counts(mention) && !tells
+            is_asserted(mention) && !tells
         };
         for mention in act.reading.mentions.iter().filter(is_compared) {
             match wants.fit(mention, &act.reading) {
                 _ if is_wanted(mention, calls, wants.today()) => is_same = true,
                 Fit::Same => is_same = true,
                 Fit::New => {}
-                Fit::Other(right) if rights.contains(&right) => {}
-                Fit::Other(right) => rights.push(right),
+                Fit::Other(correction) if corrections.contains(&correction) => {}
+                Fit::Other(correction) => corrections.push(correction),
             }
         }
         if is_call {
-            rights.clear();
+            corrections.clear();
         }
         let details = if act.kind == Kind::Offers { withheld } else { &[] };
-        rights.extend(other_choice(&act.reading, wants, (details, calls), base));
-        rights.extend(wants.find_partner(&act.reading));
+        corrections.extend(find_other_choice(&act.reading, wants, (details, calls), base));
+        corrections.extend(wants.find_partner(&act.reading));
         // The user tells a secret only when asked for it.
-        rights
-            .retain(|right| !matches!(right, Right::Detail(at) if withheld.get(*at).is_some_and(is_secret)));
-        rights.dedup();
-        if rights.is_empty() && !is_call {
-            rights.extend(wants.find_other_shown(&act.reading));
+        corrections.retain(|correction| match correction {
+            Correction::Detail(at) => !withheld.get(*at).is_some_and(is_secret),
+            Correction::Words(_) => true,
+        });
+        corrections.dedup();
+        if corrections.is_empty() && !is_call {
+            corrections.extend(wants.find_other_shown(&act.reading));
         }
         // A bare question for leave is judged by what stands before it.
         if is_bare && !calls.is_empty() {
@@ -126,8 +128,8 @@ pub(super) fn compare(
             verb(act).is_some_and(|verb| calls.is_verb(&verb.stem) || makes_wanted(act, verb, calls));
         let is_judged = does_wanted || is_call || is_statement;
         let does_otherwise = !is_judged && does_otherwise(act, wants, calls);
-        if !rights.is_empty() && !does_otherwise {
-            objections.push(Objection::Values(rights));
+        if !corrections.is_empty() && !does_otherwise {
+            objections.push(Objection::Values(corrections));
             continue;
         }
         let verbs = actions(&act.reading);
@@ -140,7 +142,7 @@ pub(super) fn compare(
                 || asks_for_part(&act.reading, wants)
         };
         if does_otherwise || (!reads && has_other_scope()) {
-            objections.push(Objection::Else);
+            objections.push(Objection::OtherAction);
             continue;
         }
         if announces {
@@ -158,11 +160,11 @@ pub(super) fn compare(
         }
         if !does_wanted && does_unasked(act, wants) {
             // The user wants another call than this one.
-            objections.push(if calls.is_empty() { Objection::Doubt } else { Objection::Else });
+            objections.push(if calls.is_empty() { Objection::Doubt } else { Objection::OtherAction });
             continue;
         }
         if is_elsewhere(sentence, act, wants, calls, is_same) {
-            objections.push(Objection::Else);
+            objections.push(Objection::OtherAction);
             continue;
         }
         // `Friday at eight, for twelve. Shall I?` offers the values before it.
@@ -174,7 +176,7 @@ pub(super) fn compare(
     }
     objections.sort_by_key(|objection| match objection {
         Objection::Values(_) => 0,
-        Objection::Else => 1,
+        Objection::OtherAction => 1,
         Objection::Doubt => 2,
     });
     found.objection = objections.into_iter().next();
@@ -182,7 +184,7 @@ pub(super) fn compare(
 }
 
 fn is_secret(detail: &WithheldDetail) -> bool {
-    Detail::of(detail).is_secret
+    Detail::read(detail).is_secret
 }
 
 /// Returns true if the user said each content word of an offer: `Did you want to see a dentist?`
@@ -212,7 +214,7 @@ fn is_doubtful(before: &[Act], wants: &Wants) -> bool {
 fn does_otherwise(act: &Act, wants: &Wants, calls: &WantedCalls) -> bool {
     let mut offered: Vec<Action> =
         actions(&act.reading).into_iter().filter(|one| *one != Action::Read).collect();
-    if takes_away(&act.reading) {
+    if asks_removal(&act.reading) {
         offered.push(Action::Remove);
     }
     if offered.is_empty() || offered.iter().any(|one| calls.has_effect(*one)) {
@@ -221,7 +223,7 @@ fn does_otherwise(act: &Act, wants: &Wants, calls: &WantedCalls) -> bool {
     let mut wanted: Vec<Action> = Vec::new();
     for source in wants.goal_sources() {
         wanted.extend(actions(&source.reading));
-        if takes_away(&source.reading) {
+        if asks_removal(&source.reading) {
             wanted.push(Action::Remove);
         }
         if source.reading.tokens.iter().any(|token| SETTINGS.contains(&&*token.text)) && !wanted.is_empty() {
@@ -298,11 +300,11 @@ fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, calls: &WantedCal
         let knows = content.iter().any(|word| is_known(word));
         return !knows || (!act.reading.mentions.is_empty() && actions(&act.reading).is_empty());
     }
-    if becomes(act).is_some_and(|word| !is_known(&word)) {
+    if find_new_kind(act).is_some_and(|word| !is_known(&word)) {
         return true;
     }
     let object = object(act);
-    if object.is_empty() || takes_away(&act.reading) || object.iter().any(|word| is_known(word)) {
+    if object.is_empty() || asks_removal(&act.reading) || object.iter().any(|word| is_known(word)) {
         return false;
     }
     // A search does no harm.
@@ -310,7 +312,7 @@ fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, calls: &WantedCal
     if !verbs.is_empty() && verbs.iter().all(|verb| *verb == Action::Read) {
         return false;
     }
-    let topic = Topic::of(&sentence.words);
-    let nearness = |source: &Source| Topic::of(&words(&source.reading.source)).nearness(&topic);
+    let topic = Topic::from_words(&sentence.words);
+    let nearness = |source: &Source| Topic::from_words(&words(&source.reading.source)).nearness(&topic);
     !wants.goal_sources().any(|source| nearness(source) >= MIN_NEARNESS)
 }

@@ -12,7 +12,7 @@ use diorama_seeds::value::Value;
 
 /// The user's answer to calls that they are asked to confirm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Consented {
+pub struct ConsentAnswer {
     /// The answer as text.
     pub words: String,
     /// True if the answer is a yes.
@@ -32,8 +32,8 @@ enum Difference {
 
 /// Returns the user's answer to calls that they are asked to confirm.
 #[must_use]
-pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> Consented {
-    let denied = |words: String| Consented { words, agrees: false };
+pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> ConsentAnswer {
+    let denied = |words: String| ConsentAnswer { words, agrees: false };
     for call in calls {
         // The wanted call with the fewest differences gives the correction.
         let alike = goal.wants.iter().filter(|want| want.api == call.api);
@@ -54,7 +54,7 @@ pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> Consented {
         });
     }
     let agrees = !calls.is_empty();
-    Consented { words: if agrees { YES } else { NOT_THAT }.to_owned(), agrees }
+    ConsentAnswer { words: if agrees { YES } else { NOT_THAT }.to_owned(), agrees }
 }
 
 /// Compares a call with a wanted one: the values that the user knows, and the arguments that the call adds.

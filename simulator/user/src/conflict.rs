@@ -7,17 +7,19 @@ use diorama_seeds::script::Goal;
 use diorama_seeds::value::Date;
 
 use super::calls::{WantedCalls, WantedValue, has_name};
-use super::fit::Right;
+use super::fit::Correction;
 use super::lead::Lead;
 use super::mentions::{Mention, Reading, Value};
-use super::roles::{counts, is_label, is_labelled_otherwise, is_wanted, label, plays, shares_noun, subject};
+use super::roles::{
+    is_asserted, is_label, is_labelled_otherwise, is_wanted, label, shares_noun, shares_role, subject,
+};
 use super::ties::is_equal;
 use super::tokens::{Token, tokens};
 use super::turn::{Act, Kind, Turn};
 use super::verbs::{is_specific, makes_wanted, verb, verbs};
 use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, action, is_common, is_one_of};
 use super::wants::Wants;
-use super::wording::right;
+use super::wording::find_correction;
 
 /// The greatest number of words between a negation and its noun.
 const MAX_WORDS_TO_DENIED: usize = 4;
@@ -28,9 +30,9 @@ const MIN_PROSE_WORDS: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Conflict {
     /// The user wants another value, and has words for it.
-    Value(Right),
+    Value(Correction),
     /// The user wants something else, and has no word for it.
-    Else,
+    OtherAction,
 }
 
 /// Returns the difference between the offer of a message and the wanted calls, if there is one.
@@ -44,10 +46,10 @@ pub(super) fn conflict(
     if calls.is_empty() {
         return None;
     }
-    let lead = Lead::of(turn)?;
+    let lead = Lead::find(turn)?;
     let values = || {
         let by_mention = lead.acts.iter().find_map(|act| {
-            let mentions = act.reading.mentions.iter().filter(|own| counts(own));
+            let mentions = act.reading.mentions.iter().filter(|own| is_asserted(own));
             mentions.into_iter().find_map(|own| other_value((act, own), &lead, calls, wants, today))
         });
         let by_name = |is_choice: bool| {
@@ -70,9 +72,9 @@ pub(super) fn conflict(
         || offers_part(&lead, calls, wants, today)
         || leaves_out(&lead, calls)
     {
-        return Some(Conflict::Else);
+        return Some(Conflict::OtherAction);
     }
-    values().map(|value| right(value, goal, wants).map_or(Conflict::Else, Conflict::Value))
+    values().map(|value| find_correction(value, goal, wants).map_or(Conflict::OtherAction, Conflict::Value))
 }
 
 /// Returns true if all mentions of an act are wanted or known, and it has one that is wanted, a wanted name or
@@ -82,7 +84,7 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
         return false;
     }
     let folded = fold(&act.reading.source);
-    let mentions = || act.reading.mentions.iter().filter(|own| counts(own));
+    let mentions = || act.reading.mentions.iter().filter(|own| is_asserted(own));
     // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
     let has_wanted = |own: &Mention| {
         mentions().any(|other| {
@@ -129,7 +131,7 @@ fn adds_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) 
     };
     lead.plans().any(|act| {
         let codes = act.reading.mentions.iter().filter(|own| matches!(own.value, Value::Code(_)));
-        let codes: Vec<&Mention> = codes.filter(|own| counts(own)).collect();
+        let codes: Vec<&Mention> = codes.filter(|own| is_asserted(own)).collect();
         codes.windows(2).any(|pair| {
             let is_own = |own: &Mention| is_wanted(own, calls, today);
             let is_known = |own: &Mention| is_own(own) || calls.tells(own, today) || wants.says_value(own);
@@ -267,7 +269,7 @@ fn other_value<'a>(
     calls.values.iter().find(|value| {
         let is_said = |own: &Mention, value: &WantedValue| {
             lead.acts.iter().any(|act| {
-                act.reading.mentions.iter().filter(|other| counts(other)).any(|other| {
+                act.reading.mentions.iter().filter(|other| is_asserted(other)).any(|other| {
                     other.value.is_alike(&own.value)
                         && is_equal(other, own, today)
                         && !has_other_label(other, own)
@@ -284,7 +286,7 @@ fn other_value<'a>(
                 (Value::Number { unit: None, .. }, Value::Number { .. })
             );
             let has_role =
-                plays(mention, own, value, numbers == 1 && !is_of_other) || (is_labelled && is_number);
+                shares_role(mention, own, value, numbers == 1 && !is_of_other) || (is_labelled && is_number);
             has_role && !is_said(own, value)
         })
     })

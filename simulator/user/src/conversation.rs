@@ -86,7 +86,7 @@ impl Exchange {
 impl Given {
     /// Splits a final answer into its message and its structured data.
     #[must_use]
-    pub fn of(end: Finish) -> (String, Self) {
+    pub fn split(end: Finish) -> (String, Self) {
         let Finish { outcome, reason, about, facts, message } = end;
         (message, Self { outcome: Some(outcome), reason, about, facts })
     }
@@ -186,7 +186,7 @@ impl Conversation {
     }
 
     /// Removes the exchanges after so many calls.
-    pub fn cut(&mut self, calls: usize) {
+    pub fn truncate(&mut self, calls: usize) {
         self.exchanges.retain(|exchange| exchange.calls <= calls);
     }
 

@@ -35,15 +35,15 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    pub(super) fn of(withheld: &WithheldDetail) -> Self {
+    pub(super) fn read(withheld: &WithheldDetail) -> Self {
         let answer = words(&withheld.say);
         let mut detail = Self {
             names: Vec::new(),
             texts: Vec::new(),
             targets: Vec::new(),
             asked: Kinds::default(),
-            answer_kinds: Kinds::of_answer(&answer),
-            answer: Topic::of(&answer),
+            answer_kinds: Kinds::from_answer(&answer),
+            answer: Topic::from_words(&answer),
             is_secret: false,
             is_address: withheld.say.split_whitespace().any(is_address),
         };
@@ -59,7 +59,7 @@ impl Detail {
     fn add(&mut self, text: &str) {
         let all = words(text);
         if all.len() <= MAX_NAME_WORDS && !text.contains('?') {
-            push(&mut self.names, Topic::of(&all));
+            push(&mut self.names, Topic::from_words(&all));
         }
         for sentence in message::read(text) {
             let is_question = sentence.is_marked || sentence.form == Form::Request;
@@ -70,11 +70,11 @@ impl Detail {
             let whole = std::iter::once(0..sentence.words.len());
             for range in whole.chain(sentence.clauses.iter().cloned()) {
                 let clause: &[Word] = sentence.words.get(range).unwrap_or_default();
-                let topic = Topic::of(clause);
-                self.asked = self.asked.or(AskedKinds::of(clause).kinds);
+                let topic = Topic::from_words(clause);
+                self.asked = self.asked.union(AskedKinds::from_clause(clause).kinds);
                 let target = match is_question {
-                    true => Topic::of_head(clause).unwrap_or_else(|| topic.clone()),
-                    false => Topic::of(subject(clause)),
+                    true => Topic::from_head(clause).unwrap_or_else(|| topic.clone()),
+                    false => Topic::from_words(subject(clause)),
                 };
                 push(&mut self.targets, target);
                 push(&mut self.texts, topic);

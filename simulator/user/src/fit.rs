@@ -7,14 +7,14 @@ use diorama_seeds::english::{fold, has_words};
 use diorama_seeds::value::Date;
 
 use super::mentions::{Mention, Reading, Value};
-use super::source::{Place, Source};
-use super::ties::{Tie, first_date, is_equal, may_replace, tie};
+use super::source::{Source, SourceKind};
+use super::ties::{MatchRule, first_date, is_equal, match_rule, may_replace};
 use super::vocabulary::{Link, is_common};
 use super::wants::Wants;
 
 /// The value that the user wants instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Right {
+pub(super) enum Correction {
     /// The value of a withheld detail, by position.
     Detail(usize),
     /// Words of the user.
@@ -29,7 +29,7 @@ pub(super) enum Fit {
     /// The script leaves it open.
     New,
     /// The user wants another value.
-    Other(Right),
+    Other(Correction),
 }
 
 impl Wants {
@@ -42,7 +42,7 @@ impl Wants {
         // `Then book it` keeps the earlier wants.
         let is_elliptic = |source: &Source| source.detail.is_some() || source.reading.mentions.is_empty();
         let earlier: Vec<&Source> =
-            self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
+            self.sources.iter().filter(|source| source.kind == SourceKind::Earlier).collect();
         let mut mentions = earlier.iter().flat_map(|source| &source.reading.mentions);
         if mentions.any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, self.clock.today))
         {
@@ -68,17 +68,18 @@ impl Wants {
             let mentions = || source.reading.mentions.iter();
             let is_wanted = |own: &&Mention| !self.is_denied(own);
             mentions().filter(is_wanted).any(|own| {
-                tie(mention, own, &source.reading, source.names()).is_some()
+                match_rule(mention, own, &source.reading, source.names()).is_some()
                     && is_equal(mention, own, self.clock.today)
             }) || (alone && self.is_within(mention, source))
         };
-        if self.sources.iter().any(|source| source.place == Place::Next && equal_in(source)) {
+        if self.sources.iter().any(|source| source.kind == SourceKind::NextLine && equal_in(source)) {
             return Fit::Same;
         }
         // The last message counts first.
         let said =
-            self.sources.iter().filter(|source| source.place == Place::Said).map(|source| vec![source]);
-        let goal: Vec<&Source> = self.sources.iter().filter(|source| source.place == Place::Goal).collect();
+            self.sources.iter().filter(|source| source.kind == SourceKind::Line).map(|source| vec![source]);
+        let goal: Vec<&Source> =
+            self.sources.iter().filter(|source| source.kind == SourceKind::Goal).collect();
         // An end beside a start is compared with ends.
         let has_start = offer
             .mentions
@@ -93,15 +94,15 @@ impl Wants {
             if group.iter().any(|source| equal_in(source)) {
                 return Fit::Same;
             }
-            if let Some(right) = self.find_other(mention, &group, offer) {
-                return Fit::Other(right);
+            if let Some(correction) = self.find_other(mention, &group, offer) {
+                return Fit::Other(correction);
             }
         }
         Fit::New
     }
 
     /// Finds another value of the same role in some texts.
-    fn find_other(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Right> {
+    fn find_other(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Correction> {
         let pairs =
             sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
         let mut found: Vec<(&Source, &Mention)> = pairs
@@ -112,7 +113,7 @@ impl Wants {
             .filter(|(source, own)| {
                 !self.is_denied(own)
                     && !source.is_background(own)
-                    && tie(mention, own, &source.reading, source.names()) == Some(Tie::Role)
+                    && match_rule(mention, own, &source.reading, source.names()) == Some(MatchRule::Role)
             })
             // A value that the offer repeats elsewhere is taken: `6 people at 8`.
             .filter(|(_, own)| {
@@ -125,7 +126,7 @@ impl Wants {
             .collect();
         found.sort_by_key(|(_, own)| own.link != mention.link);
         let (source, own) = found.first()?;
-        Some(right_value(source, own))
+        Some(correct(source, own))
     }
 
     /// Returns true if the user took a value back.
@@ -184,7 +185,7 @@ impl Wants {
                     && matches!(ends, (Link::From, Link::To | Link::Until) | (Link::To, Link::From))
             };
             let Some((source, own, _)) = own_names().find(turned) else { return Fit::Same };
-            return Fit::Other(both_ends(source).unwrap_or_else(|| right_value(source, own)));
+            return Fit::Other(correct_route(source).unwrap_or_else(|| correct(source, own)));
         }
         if known > 0 {
             // `Kitchen Speaker` for `Garden Speaker`; `Emilia Diaz` for `Emilia`.
@@ -194,7 +195,7 @@ impl Wants {
                 return Fit::Same;
             }
             return match own_names().find(|(_, _, own)| shares(own)) {
-                Some((source, own, _)) => Fit::Other(right_value(source, own)),
+                Some((source, own, _)) => Fit::Other(correct(source, own)),
                 None => Fit::New,
             };
         }
@@ -217,12 +218,12 @@ impl Wants {
         // A name of the request itself comes first.
         let of_request = |(source, own, _): &(&Source, &Mention, &Vec<String>)| source.requests_in(own);
         let found = own_names().filter(fits).find(of_request).or_else(|| own_names().find(fits));
-        found.map_or(Fit::New, |(source, own, _)| Fit::Other(right_value(source, own)))
+        found.map_or(Fit::New, |(source, own, _)| Fit::Other(correct(source, own)))
     }
 
     /// Finds the right partner of a value that an offer pairs wrongly: `Ana, 2 kg` for `Ana's is 6 kg, Ben's
     /// is 2 kg`.
-    pub(super) fn find_partner(&self, offer: &Reading) -> Option<Right> {
+    pub(super) fn find_partner(&self, offer: &Reading) -> Option<Correction> {
         self.current_sources().find_map(|source| {
             let offered = |own: &Mention| match &own.value {
                 Value::Name(words) => offer.has_any(words),
@@ -250,12 +251,12 @@ impl Wants {
             })?;
             let has_other =
                 others().any(|other| part(other) == part(value) && other.value.is_alike(&subject.value));
-            (first != second && has_other).then(|| right_value(source, partner))
+            (first != second && has_other).then(|| correct(source, partner))
         })
     }
 
     /// Finds a name in small letters that replies showed, where the user named another of the same field.
-    pub(super) fn find_other_shown(&self, offer: &Reading) -> Option<Right> {
+    pub(super) fn find_other_shown(&self, offer: &Reading) -> Option<Correction> {
         let offered = fold(&offer.source);
         for (resource, field, name) in self.shown.iter().filter(|(_, _, name)| has_words(&offered, name)) {
             if self.says(name) {
@@ -267,7 +268,9 @@ impl Wants {
             {
                 if let Some(source) = self.current_sources().find(|source| has_words(&source.folded, wanted))
                 {
-                    return Some(source.detail.map_or_else(|| Right::Words(wanted.clone()), Right::Detail));
+                    return Some(
+                        source.detail.map_or_else(|| Correction::Words(wanted.clone()), Correction::Detail),
+                    );
                 }
             }
         }
@@ -276,9 +279,9 @@ impl Wants {
 }
 
 /// Returns the right value of a mention: a detail in its own words, and a range with both its ends.
-fn right_value(source: &Source, own: &Mention) -> Right {
+fn correct(source: &Source, own: &Mention) -> Correction {
     if let Some(detail) = source.detail {
-        return Right::Detail(detail);
+        return Correction::Detail(detail);
     }
     let mut others = source.reading.mentions.iter().filter(|other| other.value.is_alike(&own.value));
     let (start, end) = match own.link {
@@ -287,14 +290,14 @@ fn right_value(source: &Source, own: &Mention) -> Right {
     };
     let span =
         start.zip(end).and_then(|(start, end)| source.reading.source.get(start.span.start..end.span.end));
-    Right::Words(span.map_or_else(|| own.words.clone(), str::to_owned))
+    Correction::Words(span.map_or_else(|| own.words.clone(), str::to_owned))
 }
 
 /// Returns the user's words for a route: `Oakmead to Stonebridge`.
-fn both_ends(source: &Source) -> Option<Right> {
+fn correct_route(source: &Source) -> Option<Correction> {
     let names = || source.reading.mentions.iter().filter(|own| matches!(own.value, Value::Name(_)));
     let from = names().find(|own| own.link == Link::From)?;
     let to = names().find(|own| own.link == Link::To)?;
     let words = source.reading.source.get(from.span.start..to.span.end)?;
-    Some(Right::Words(words.to_owned()))
+    Some(Correction::Words(words.to_owned()))
 }

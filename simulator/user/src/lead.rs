@@ -16,7 +16,7 @@ pub(super) struct Lead<'a> {
 
 impl<'a> Lead<'a> {
     /// Returns the last offer with its sentences; none where a message proposes no change of a record.
-    pub(super) fn of(turn: &'a Turn) -> Option<Self> {
+    pub(super) fn find(turn: &'a Turn) -> Option<Self> {
         let proposes = |act: &Act| match act.kind {
             Kind::Offers | Kind::Confirms => true,
             // `Let me look at Friday` proposes no call that changes a record.

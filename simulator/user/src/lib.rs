@@ -39,10 +39,10 @@ mod wording;
 mod words;
 
 pub use self::answer::answer;
-pub use self::confirm::{Consented, confirm};
+pub use self::confirm::{ConsentAnswer, confirm};
 pub use self::consent::is_consent;
 pub use self::progress::{Answer, AssistantTurn, Progress, Scene};
-pub use self::reply::{joined, tells_nothing};
+pub use self::reply::{join_sentences, tells_nothing};
 pub use self::turn::asks_leave;
 
 #[cfg(test)]

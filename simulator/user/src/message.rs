@@ -7,7 +7,7 @@ use std::ops::Range;
 use diorama_seeds::english::stem;
 
 use super::form::{Form, asks_leave, form};
-use super::parts::{Part, clauses, sentences, unmarked};
+use super::parts::{Part, clauses, sentences, strip_item_mark};
 use super::phrases::{AUXILIARIES, CONFIRMING, LEAVE, OPENERS, PRONOUNS, QUESTION_WORDS};
 use super::vocabulary::{is_common, is_one_of};
 use super::words::{Word, words};
@@ -40,7 +40,7 @@ pub(super) fn read(message: &str) -> Vec<Sentence> {
     // The items of a list ask if the line before it does.
     let mut list_asks = false;
     for part in parts {
-        let part = Part { text: if part.is_item { unmarked(part.text) } else { part.text }, ..part };
+        let part = Part { text: if part.is_item { strip_item_mark(part.text) } else { part.text }, ..part };
         let words = words(part.text);
         if words.is_empty() {
             continue;

@@ -80,7 +80,7 @@ fn is_item(line: &str) -> bool {
 }
 
 /// Returns an item of a list without its mark or number, which counts nothing.
-pub(super) fn unmarked(item: &str) -> &str {
+pub(super) fn strip_item_mark(item: &str) -> &str {
     let text = item.trim_start();
     let behind = text.trim_start_matches(|character: char| character.is_ascii_digit());
     let is_mark = match behind.len() < text.len() {

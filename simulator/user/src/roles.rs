@@ -8,7 +8,7 @@ use super::ties::{MIN_BARE_AMOUNT, is_equal, is_same_shape};
 use super::vocabulary::Link;
 
 /// Returns true if a text neither denies a mention nor sets it aside.
-pub(super) fn counts(mention: &Mention) -> bool {
+pub(super) fn is_asserted(mention: &Mention) -> bool {
     !mention.is_denied && mention.link != Link::Aside
 }
 
@@ -22,7 +22,12 @@ pub(super) fn is_wanted(mention: &Mention, calls: &WantedCalls, today: Date) -> 
 }
 
 /// Returns true if a mention has the role of a wanted value. A bare number has it if only one is wanted.
-pub(super) fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: bool) -> bool {
+pub(super) fn shares_role(
+    mention: &Mention,
+    own: &Mention,
+    value: &WantedValue,
+    is_only_number: bool,
+) -> bool {
     let is_bare = |mention: &Mention| {
         matches!(&mention.value, Value::Number { value, unit: None, .. } if *value >= MIN_BARE_AMOUNT)
             && mention.nouns.is_empty()

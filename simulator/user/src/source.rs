@@ -6,22 +6,22 @@ use super::mentions::{Mention, Reading, Value};
 use super::tokens::{Token, tokens};
 use super::vocabulary::{Action, REFERRING, REQUESTING, action};
 
-/// The position of a text of the user in the script.
+/// The kind of a text of the user, by its position in the script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SourceKind {
     /// A line after the opening: it replaces earlier values.
-    Said,
+    Line,
     /// The opening of the goal, a detail, or a consent that comes next.
     Goal,
     /// The next line, if it says something new.
-    Next,
+    NextLine,
     /// A text of an earlier goal.
     Earlier,
 }
 
 #[derive(Debug)]
 pub(super) struct Source {
-    pub(super) place: Place,
+    pub(super) kind: SourceKind,
     pub(super) reading: Reading,
     /// The position of the withheld detail that it is.
     pub(super) detail: Option<usize>,

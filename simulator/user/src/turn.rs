@@ -211,7 +211,7 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
         Form::Closing => Kind::Closes,
         // `Is that right?`, `OK?`
         _ if sentence.asks_leave() => Kind::Offers,
-        Form::Request if lets(&sentence.words) => Kind::Announces,
+        Form::Request if announces_by_let(&sentence.words) => Kind::Announces,
         // `Your visit moves to Friday.`
         Form::Request if has_value && !sentence.is_marked && begins_with_your(&sentence.words) => {
             Kind::Reports
@@ -254,7 +254,7 @@ fn declines(words: &[Word]) -> bool {
 }
 
 /// Returns true for an announcement such as `Let me look`, and not for `let me know`.
-fn lets(words: &[Word]) -> bool {
+fn announces_by_let(words: &[Word]) -> bool {
     let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(0);
     let text = |at: usize| words.get(begins + at).map_or("", |word| &*word.text);
     text(0) == "let" && matches!(text(1), "me" | "us") && text(2) != "know"

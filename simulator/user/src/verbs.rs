@@ -9,7 +9,7 @@ use super::mentions::{Reading, Value};
 use super::phrases::OPENERS;
 use super::tokens::Token;
 use super::turn::Act;
-use super::vocabulary::{ALL, Action, DETERMINERS, GENERIC, TAKES_AWAY, action, is_common};
+use super::vocabulary::{ALL, Action, DETERMINERS, GENERIC, REMOVAL_PHRASES, action, is_common};
 
 /// The greatest number of words in a phrase such as `sign you up`.
 const MAX_WORDS_TO_UP: usize = 4;
@@ -87,8 +87,8 @@ pub(super) fn actions(reading: &Reading) -> Vec<Action> {
 }
 
 /// Returns true for phrases of removal: `take it off the list`, `I no longer need it`.
-pub(super) fn takes_away(reading: &Reading) -> bool {
-    TAKES_AWAY.iter().any(|(first, second)| {
+pub(super) fn asks_removal(reading: &Reading) -> bool {
+    REMOVAL_PHRASES.iter().any(|(first, second)| {
         let first = stem(first);
         let behind = reading.tokens.iter().skip_while(|token| token.stem != first).skip(1);
         behind.take(MAX_WORDS_TO_PARTICLE).any(|token| token.text == *second)
@@ -96,7 +96,7 @@ pub(super) fn takes_away(reading: &Reading) -> bool {
 }
 
 /// Returns the stem of the new kind in an offer: `log it as [rowing]`.
-pub(super) fn becomes(act: &Act) -> Option<String> {
+pub(super) fn find_new_kind(act: &Act) -> Option<String> {
     let tokens = &act.reading.tokens;
     let at = tokens.iter().position(|token| token.text == "as")?;
     tokens.get(at + 1).filter(|token| token.has_content()).map(|token| token.stem.clone())

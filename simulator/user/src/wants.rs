@@ -12,7 +12,7 @@ use super::consent::is_consent;
 use super::mentions::{Mention, Reading};
 use super::progress::{Progress, Scene};
 use super::shown::shown_names;
-use super::source::{Place, Source};
+use super::source::{Source, SourceKind};
 use super::ties::has_same_value;
 use super::tokens::content_stems;
 use super::turn::Turn;
@@ -35,10 +35,10 @@ impl Wants {
     pub(super) fn new(script: &Script, goal: &Goal, progress: &Progress, scene: &Scene<'_>) -> Self {
         let clock = Clock::at(scene.clock, &scene.base.world().zone);
         let mut sources = Vec::new();
-        let mut add = |place: Place, text: &str, detail: Option<usize>, names: &str| {
+        let mut add = |kind: SourceKind, text: &str, detail: Option<usize>, names: &str| {
             let nouns = content_stems(names);
             sources.push(Source {
-                place,
+                kind,
                 reading: Reading::read(text, &clock),
                 detail,
                 is_secret: nouns.iter().any(|noun| is_one_of(noun, &SECRETS)),
@@ -49,7 +49,7 @@ impl Wants {
         let lines = progress.lines as usize;
         for line in goal.lines.iter().take(lines).rev() {
             if !is_consent(line) {
-                add(Place::Said, line, None, "");
+                add(SourceKind::Line, line, None, "");
             }
         }
         for (at, detail) in goal.withheld.iter().enumerate() {
@@ -58,32 +58,32 @@ impl Wants {
                 .filter(|text| !text.contains('?'))
                 .map(|text| &**text)
                 .collect();
-            add(Place::Goal, &detail.say, Some(at), &names.join(" "));
+            add(SourceKind::Goal, &detail.say, Some(at), &names.join(" "));
         }
-        add(Place::Goal, &goal.user, None, "");
+        add(SourceKind::Goal, &goal.user, None, "");
         if let Some(next) = goal.lines.get(lines) {
-            add(if is_consent(next) { Place::Goal } else { Place::Next }, next, None, "");
+            add(if is_consent(next) { SourceKind::Goal } else { SourceKind::NextLine }, next, None, "");
         }
         for earlier in script.goals.iter().take(progress.goal as usize).rev() {
             for line in earlier.lines.iter().rev() {
-                add(Place::Earlier, line, None, "");
+                add(SourceKind::Earlier, line, None, "");
             }
             for detail in &earlier.withheld {
-                add(Place::Earlier, &detail.say, None, &detail.about);
+                add(SourceKind::Earlier, &detail.say, None, &detail.about);
             }
-            add(Place::Earlier, &earlier.user, None, "");
+            add(SourceKind::Earlier, &earlier.user, None, "");
         }
         Self { sources, shown: shown_names(scene), clock }
     }
 
     /// Returns the texts of the open goal that apply already.
     pub(super) fn current_sources(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().filter(|source| matches!(source.place, Place::Said | Place::Goal))
+        self.sources.iter().filter(|source| matches!(source.kind, SourceKind::Line | SourceKind::Goal))
     }
 
     /// Returns the texts of the open goal, with the next line.
     pub(super) fn goal_sources(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().filter(|source| source.place != Place::Earlier)
+        self.sources.iter().filter(|source| source.kind != SourceKind::Earlier)
     }
 
     /// Returns the date of the conversation.
