@@ -5,7 +5,7 @@ use std::ops::Range;
 use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin, RecordChange};
-use diorama_grade::{filled_fact, made_fact};
+use diorama_grade::{fact_from_value, fill_fact};
 use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::Type;
@@ -80,7 +80,7 @@ pub(crate) fn unstated(
     let made = |new: u32, field: &str| {
         let change = changes.iter().filter(|change| change.before.is_none()).nth(new as usize)?;
         let field = world.resource(change.resource).field_named(field)?;
-        Some(made_fact(change.after.as_ref()?.get(field.index())?, &world.zone))
+        Some(fact_from_value(change.after.as_ref()?.get(field.index())?, &world.zone))
     };
     for (number, (goal, check)) in goals.iter().zip(&checks.goals).enumerate() {
         if check.answer.is_empty() {
@@ -92,7 +92,7 @@ pub(crate) fn unstated(
         let known = (&**seen.context.base, seen.context.vocabulary);
         let visible = Visible::new(&seen.clock, seen.now, turns, entries, known);
         let is_stated = |asked: &&AnswerCheck| {
-            filled_fact(&asked.fact, made).is_some_and(|fact| states(&message, &fact, &asked.about, &visible))
+            fill_fact(&asked.fact, made).is_some_and(|fact| states(&message, &fact, &asked.about, &visible))
         };
         let missing = check.answer.iter().filter(|asked| !is_stated(asked));
         faults.extend(
