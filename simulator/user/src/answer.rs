@@ -25,7 +25,7 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
     };
-    // An outcome ends the goal, whatever the message says.
+    // The assistant ends the goal by an outcome, whatever its message says.
     if let Some(outcome) = turn.outcome {
         return close(script, progress, turn, outcome);
     }
@@ -58,7 +58,7 @@ fn answer_open_goal(
     };
     let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
     let mut asked = asks::find_asked_details(&message, &goal.withheld, &progress.revealed, &said);
-    // An offer that ends a message and repeats what the user told does not ask for it again.
+    // An assistant that ends a message with an offer and repeats a told detail does not ask for it again.
     let agrees = offers.agrees && offers.objection.is_none();
     if agrees && message.acts.last().is_some_and(|act| act.kind == Kind::Offers) {
         asked.retain(|at| is_new(at) && !wants.is_stated(*at, &message));
@@ -71,7 +71,7 @@ fn answer_open_goal(
         .filter(|line| reply::suits(line, &message, worked, offers.agrees));
     let denies = match &offers.objection {
         Some(Objection::Values(_)) => true,
-        // A line that says something new can answer an unexpected offer.
+        // The user may answer an unexpected offer with a line that says something new.
         Some(Objection::OtherAction) => line.is_none_or(|line| is_consent(line)),
         Some(Objection::Doubt) => line.is_some_and(|line| is_consent(line)),
         None => false,
@@ -82,7 +82,7 @@ fn answer_open_goal(
         let say: Vec<&str> = std::iter::once(&*denial).chain(also.iter().filter_map(detail)).collect();
         return (join_sentences(&say), reveal(progress, told.iter().chain(&also)));
     }
-    // The lines that the user still has to say take precedence over details that they repeat.
+    // The user says an open line before repeating a detail.
     let is_told = !asked.iter().any(is_new);
     if !is_told || (!asked.is_empty() && line.is_none()) {
         let said = other_answers(&message, (goal, progress), &said, (&wants, &calls));
@@ -130,7 +130,7 @@ fn other_answers(
         .collect()
 }
 
-/// Answers a needless question; an impatient user leaves instead.
+/// Returns the answer to a needless question. An impatient user leaves instead.
 fn answer_needless(script: &Script, progress: Progress, words: String) -> (String, Progress) {
     let Some(patience) = script.patience else { return (words, progress) };
     let needless = progress.needless + 1;
@@ -181,7 +181,7 @@ fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome
     let mut ended = progress.ended.clone();
     ended.push(outcome);
     let next = progress.goal as usize + 1;
-    // A goal that does not open ends the conversation, because later goals follow from it.
+    // The user ends the conversation if the next goal does not open: later goals follow from it.
     let opens = script.goals.get(next).filter(|goal| holds(goal.when.as_ref(), &ended, turn));
     let goal = progress.goal + u32::from(opens.is_some());
     let progress = Progress {
@@ -233,7 +233,7 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
             let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
             entry.call.api == *api && !entry.reply.body.values().any(shows_record)
         }),
-        // Scripts open no goal by these.
+        // No script opens a goal by these kinds of evidence.
         Evidence::New { .. }
         | Evidence::First { .. }
         | Evidence::Searched { .. }

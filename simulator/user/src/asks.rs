@@ -1,8 +1,8 @@
 //! Decides which withheld details a message asks for, by name or by meaning.
 //!
-//! Each clause that asks is scored against each detail. `recipes/user_questions` fitted the weights by
-//! logistic regression on the questions beside this file that are not `held_out`. The last two weights were
-//! set by hand on the same questions. The tests measure both halves.
+//! This module scores each clause that asks against each detail. `recipes/user_questions` fitted the weights
+//! by logistic regression on the questions beside this file that are not `held_out`. The last two weights
+//! are chosen by hand, on the same questions. The tests measure both halves.
 
 use std::sync::LazyLock;
 
@@ -118,7 +118,7 @@ pub(super) fn find_asked_details(
     let clauses = read(sentences, &details, said);
     for clause in &clauses {
         let scores: Vec<f32> = clause.signs.iter().map(Signs::score).collect();
-        // Any statement may mention a detail that was told already.
+        // The assistant may mention a detail in any statement, once the user has told it.
         let fits = |at: &usize| {
             let is_hint = clause.signs.iter().any(|signs| signs.is_hint);
             scores[*at] > 0.0 && !clause.barred[*at] && (is_new(at) || !is_hint)
@@ -130,7 +130,7 @@ pub(super) fn find_asked_details(
         let taken = |at: &usize| clause.joins || clause.signs[*at].named || Some(*at) == best;
         asked.extend((0..scores.len()).filter(fits).filter(taken));
     }
-    // Such a statement asks for credentials: `I need to verify your identity first.`
+    // The assistant asks for credentials by such a statement: `I need to verify your identity first.`
     let proves = |one: &Sentence| {
         (one.form.may_ask() || one.form == Form::Check)
             && one.words.iter().any(|word| word.is_one_of(&PROVING))
@@ -148,7 +148,7 @@ pub(super) fn find_asked_details(
 
 /// Returns the detail for a question without a noun: the one that the message mentions, else the first new
 /// one.
-/// Secrets and addresses are no choices.
+/// The user chooses no secret and no address.
 fn next_choice(sentences: &[Sentence], details: &[Detail], is_new: impl Fn(&usize) -> bool) -> Option<usize> {
     let is_open = |at: &usize| is_new(at) && !details[*at].is_secret && !details[*at].is_address;
     let open: Vec<usize> = (0..details.len()).filter(is_open).collect();
@@ -202,7 +202,7 @@ fn score_clause(form: Form, words: &[Word], details: &[Detail], known: &UserWord
     let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
     let signs = details.iter().enumerate().map(|(at, detail)| {
         let others = || (0..details.len()).filter(|other| *other != at);
-        // `Which lamp?` is answered by `the desk lamp`.
+        // The detail `the desk lamp` answers `Which lamp?`
         let in_answer = head.as_ref().is_some_and(|head| head.meets(&detail.answer.stems));
         let near_head = if in_answer { 1.0 } else { detail.target_nearness(head.as_ref().unwrap_or(&topic)) };
         let strange = head.as_ref().filter(|head| !detail.shares_target(head) && !in_answer);

@@ -1,7 +1,7 @@
 //! Reads the calls that the user wants: the words for their effects, their values, and the names of their
 //! records.
 //!
-//! It looks up the records that wanted calls name, and of others only the names beside theirs.
+//! This module looks up the records that wanted calls name, and of other records only their names.
 
 use diorama_answers::Clock;
 use diorama_engine::Base;
@@ -53,7 +53,7 @@ pub(super) struct WantedCalls {
 #[derive(Debug)]
 pub(super) struct RecordList {
     key: (String, String),
-    /// Each record with the texts that name it, folded.
+    /// The records, each with the folded texts that name it.
     pub(super) records: Vec<(Stored, Vec<String>)>,
 }
 
@@ -214,7 +214,7 @@ impl WantedCalls {
             } else if let Type::String = schema.kind {
                 name = item.as_str().map(fold);
             }
-            // A numeric key measures nothing.
+            // The user never says a numeric key as a quantity.
             let is_key = matches!(schema.kind, Type::Reference { .. }) && item.as_str().is_none();
             let spoken = if is_key { String::new() } else { format_value(&item, schema, base.world()) };
             other_names.retain(|other| Some(other) != name.as_ref());
@@ -260,7 +260,7 @@ impl WantedCalls {
     }
 
     /// Adds the strings of a wanted record by which the user may refer to it: the taxi, and not the dinner.
-    /// So do the names of the records that it belongs to: the room of a lamp.
+    /// Adds the names of the records that it belongs to, too: the room of a lamp.
     fn add_texts(
         &mut self,
         resource: ResourceId,

@@ -27,14 +27,14 @@ pub(super) fn find_other_choice(
     (withheld, calls): (&[WithheldDetail], &WantedCalls),
     base: &Base,
 ) -> Option<Correction> {
-    // The choices of wanted calls count, else those of all calls that change records.
+    // The user chooses among the values of wanted calls, else of all calls that change records.
     let counts = |api: &Api| {
         api.method != Method::Get && (calls.is_empty() || calls.apis.iter().any(|name| *name == *api.name))
     };
     let of_words = CONTRASTS.iter().map(|words| words.iter().map(|word| stems(word)).collect::<Vec<_>>());
     let of_world = base.world().apis.iter().filter(|api| counts(api)).flat_map(|api| {
         api.parameters.iter().filter_map(|parameter| match &parameter.schema.kind {
-            // Particles are compared as parts of verbs.
+            // `Lead::names` compares particles, as parts of verbs.
             Type::Enum(values) if values.iter().any(|value| PARTICLES.contains(&&**value)) => None,
             Type::Enum(values) => Some(values.iter().map(|value| stems(&value.replace('_', " "))).collect()),
             _ => None,
@@ -56,7 +56,7 @@ fn find_other_option(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Opt
     }
     let chosen_in =
         |source: &Source| set.iter().filter(|words| has(&source.reading, words)).collect::<Vec<_>>();
-    // The last message counts first, and the next line may change it.
+    // The user's last message counts first, and their next line may change it.
     let next = wants.sources.iter().filter(|source| source.kind == SourceKind::NextLine);
     if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
         return None;

@@ -1,7 +1,7 @@
 //! Compares the offers of an assistant with the wants of the user: by values, choices, number, action and
 //! topic.
 //!
-//! It must not know how the user words an answer.
+//! This module must not know how the user words an answer.
 
 use diorama_engine::Base;
 use diorama_seeds::script::{Goal, WithheldDetail};
@@ -35,11 +35,11 @@ const MIN_NEARNESS: f32 = 0.35;
 /// The user's reason not to agree to an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Objection {
-    /// It has other values than the user wants.
+    /// The offer has other values than the user wants.
     Values(Vec<Correction>),
-    /// It does something else, or more than the user wants.
+    /// The offer does something else, or more than the user wants.
     OtherAction,
-    /// The statements before it may contradict the user.
+    /// The statements before the offer may contradict the user.
     Doubt,
 }
 
@@ -48,7 +48,7 @@ pub(super) enum Objection {
 pub(super) struct Comparison {
     /// The weightiest objection.
     pub(super) objection: Option<Objection>,
-    /// It offers or confirms something that the user wants.
+    /// True if the message offers or confirms something that the user wants.
     pub(super) agrees: bool,
 }
 
@@ -76,7 +76,7 @@ pub(super) fn compare(
         if !matches!(act.kind, Kind::Offers | Kind::Confirms | Kind::Announces) {
             continue;
         }
-        // The offer is a wanted call, or asks leave for one.
+        // The assistant offers a wanted call, or asks leave for one.
         let is_bare =
             act.kind == Kind::Offers && act.reading.mentions.is_empty() && sentence.may_ask_leave(|_| false);
         let is_question = act.kind == Kind::Confirms && sentence.asks_fact();
@@ -84,7 +84,7 @@ pub(super) fn compare(
             sentence.form != Form::Extra && ((is_backed(act) && !is_question) || (is_plan_backed && is_bare));
         let mut corrections: Vec<Correction> = Vec::new();
         let mut is_same = false;
-        // What a statement tells of the record, the wanted calls judge: `The amount is 650.`
+        // The wanted calls judge what a statement tells of a record: `The amount is 650.`
         let is_statement = act.kind == Kind::Announces && !calls.is_empty() && !plans(&sentence.words);
         let is_compared = |mention: &&Mention| {
             let tells = is_statement && subject(&act.reading, mention).is_some();
@@ -114,7 +114,7 @@ pub(super) fn compare(
         if corrections.is_empty() && !is_call {
             corrections.extend(wants.find_other_shown(&act.reading));
         }
-        // A bare question for leave is judged by what stands before it.
+        // The statements before a bare question for leave decide what the assistant asks leave for.
         if is_bare && !calls.is_empty() {
             if is_call || !is_doubtful(&turn.acts[..at], wants) {
                 found.agrees = true;
@@ -167,7 +167,7 @@ pub(super) fn compare(
             objections.push(Objection::OtherAction);
             continue;
         }
-        // `Friday at eight, for twelve. Shall I?` offers the values before it.
+        // The assistant offers the values before the question: `Friday at eight, for twelve. Shall I?`
         if act.reading.mentions.is_empty() && is_doubtful(&turn.acts[..at], wants) {
             objections.push(Objection::Doubt);
             continue;
@@ -307,7 +307,7 @@ fn is_elsewhere(sentence: &Sentence, act: &Act, wants: &Wants, calls: &WantedCal
     if object.is_empty() || asks_removal(&act.reading) || object.iter().any(|word| is_known(word)) {
         return false;
     }
-    // A search does no harm.
+    // The assistant does no harm by a search.
     let verbs = actions(&act.reading);
     if !verbs.is_empty() && verbs.iter().all(|verb| *verb == Action::Read) {
         return false;

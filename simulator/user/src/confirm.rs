@@ -1,6 +1,6 @@
 //! Answers calls that the user is asked to confirm: yes if the user wants each, else what they want instead.
 //!
-//! It compares calls alone, and reads no words of the assistant.
+//! This module compares calls alone, and reads no words of the assistant.
 
 use diorama_answers::TextContent;
 use diorama_grade::arguments;
@@ -72,7 +72,7 @@ fn compare(want: &WantedCall, call: &Call, world: &World) -> Vec<Difference> {
         let is_free = matches!(parameter.schema.kind, Type::String);
         let holds = match (wanted.get(&id), given.get(&id)) {
             (Some(wanted), Some(given)) => is_alike(wanted, given, is_free),
-            // A value that the user does not know comes from the service, as a new key does.
+            // The service provides a value that the user does not know, such as a new key.
             (None, Some(_)) => want.unknown.iter().any(|name| **name == *parameter.name),
             (wanted, None) => wanted.is_none(),
         };

@@ -1,6 +1,6 @@
 //! Compares the offers of a message with the calls that the user wants: by effect, typed values and names.
 //!
-//! It must not know how the user words an answer.
+//! This module must not know how the user words an answer.
 
 use diorama_seeds::english::{fold, stem};
 use diorama_seeds::script::Goal;
@@ -55,7 +55,7 @@ pub(super) fn conflict(
         let by_name = |is_choice: bool| {
             let values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
             let others = values.filter(|value| names_other(value, &lead, calls, wants));
-            // The longest name says most.
+            // The longest name identifies the value best.
             others.max_by_key(|value| value.name.as_ref().map_or(0, String::len))
         };
         let (by_record, by_choice) = (|| by_name(false), || by_name(true));
@@ -85,7 +85,7 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
     }
     let folded = fold(&act.reading.source);
     let mentions = || act.reading.mentions.iter().filter(|own| is_asserted(own));
-    // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
+    // The assistant may say what follows from the wanted number: `Taking 120 g off leaves 180 g`.
     let has_wanted = |own: &Mention| {
         mentions().any(|other| {
             let is_alike = other.span != own.span && other.value.is_alike(&own.value);
@@ -173,7 +173,7 @@ fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
     let has_offer = turn.has(Kind::Offers);
     let offers = turn.acts.iter().filter(|act| match act.kind {
         Kind::Offers | Kind::Confirms => true,
-        // An announcement is an offer where a question for leave follows.
+        // The assistant offers what it announces if it asks leave, too.
         Kind::Announces => has_offer,
         _ => false,
     });
@@ -239,7 +239,7 @@ fn other_value<'a>(
     today: Date,
 ) -> Option<&'a WantedValue> {
     let reading = &act.reading;
-    // A plan that sets a value that the record has already is no wanted one.
+    // The user wants no plan that sets a value which the record has already.
     let sets = matches!(act.kind, Kind::Announces | Kind::Offers)
         && match &mention.value {
             Value::Day(_) | Value::Time(_) => matches!(mention.link, Link::To | Link::Until),
@@ -300,7 +300,7 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants:
         return false;
     }
     let others = value.other_names.iter().filter(|other| {
-        // `Cancelled` is what a call makes of it, and no other status.
+        // A call may set the record to that status: `cancelled` is then no other name.
         !has_name(name, other) && !calls.has_text(other, value.is_record) && !calls.is_verb(&stem(other))
     });
     others.into_iter().any(|other| lead.names(other) && !wants.says_now(other))

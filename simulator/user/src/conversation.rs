@@ -1,7 +1,7 @@
 //! Owns the conversation of an episode: the assistant's messages, the user's answers, and the outcome of each
 //! goal.
 //!
-//! It defines how an exchange changes a conversation, in process and over HTTP alike. The user simulator
+//! This module defines how an exchange changes a conversation, in process and over HTTP. The user simulator
 //! computes the answers, and [`diorama_grade`] grades them.
 
 use std::sync::Arc;

@@ -63,7 +63,7 @@ impl Detail {
         }
         for sentence in message::read(text) {
             let is_question = sentence.is_marked || sentence.form == Form::Request;
-            // A greeting before an example question says nothing about the detail.
+            // The author of an example question may greet first, which says nothing about the detail.
             if !is_question && text.contains('?') {
                 continue;
             }

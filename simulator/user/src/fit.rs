@@ -1,7 +1,7 @@
 //! Compares a mention of the assistant with the wants of the user, and finds the value that the user wants
 //! instead.
 //!
-//! It must not see the wanted calls.
+//! This module must not see the wanted calls.
 
 use diorama_seeds::english::{fold, has_words};
 use diorama_seeds::value::Date;
@@ -39,7 +39,7 @@ impl Wants {
         if fit != Fit::New || matches!(mention.value, Value::Name(_) | Value::Phrase(_) | Value::Money(_)) {
             return fit;
         }
-        // `Then book it` keeps the earlier wants.
+        // The user keeps the earlier wants by a request such as `Then book it`.
         let is_elliptic = |source: &Source| source.detail.is_some() || source.reading.mentions.is_empty();
         let earlier: Vec<&Source> =
             self.sources.iter().filter(|source| source.kind == SourceKind::Earlier).collect();
@@ -75,12 +75,12 @@ impl Wants {
         if self.sources.iter().any(|source| source.kind == SourceKind::NextLine && equal_in(source)) {
             return Fit::Same;
         }
-        // The last message counts first.
+        // The user's last message counts first.
         let said =
             self.sources.iter().filter(|source| source.kind == SourceKind::Line).map(|source| vec![source]);
         let goal: Vec<&Source> =
             self.sources.iter().filter(|source| source.kind == SourceKind::Goal).collect();
-        // An end beside a start is compared with ends.
+        // An offer with a start and an end gives an end, which only ends of the user can match.
         let has_start = offer
             .mentions
             .iter()
@@ -115,7 +115,7 @@ impl Wants {
                     && !source.is_background(own)
                     && match_rule(mention, own, &source.reading, source.names()) == Some(MatchRule::Role)
             })
-            // A value that the offer repeats elsewhere is taken: `6 people at 8`.
+            // The offer repeats this value elsewhere, so another mention matches it: `6 people at 8`.
             .filter(|(_, own)| {
                 !offer
                     .mentions
@@ -215,7 +215,7 @@ impl Wants {
         let fits = |(_, own, other): &(&Source, &Mention, &Vec<String>)| {
             !offer.has_any(other) && stands_for(own, other)
         };
-        // A name of the request itself comes first.
+        // The user's request itself counts before their other sentences.
         let of_request = |(source, own, _): &(&Source, &Mention, &Vec<String>)| source.requests_in(own);
         let found = own_names().filter(fits).find(of_request).or_else(|| own_names().find(fits));
         found.map_or(Fit::New, |(source, own, _)| Fit::Other(correct(source, own)))

@@ -1,6 +1,6 @@
 //! Decides the form in which a sentence asks: by its words, and by the mark that ends it.
 //!
-//! Owns the grammar of questions, requests and offers. It must not know the user's withheld details.
+//! This module owns the grammar of questions, requests and offers. It must not know the withheld details.
 
 use diorama_seeds::english::stem;
 
@@ -95,12 +95,12 @@ pub(super) fn form(words: &[Word], part: &Part<'_>, is_short: bool) -> Form {
         let confirms = words.iter().any(|word| word.is_one_of(&CONFIRMING));
         return if confirms && !asks_word && !names_thing(words) { Form::Check } else { Form::Request };
     }
-    // The question offers something: `Would you like a brochure?`
+    // The assistant offers something: `Would you like a brochure?`
     if is_marked && !asks_word && !has_choice && asks_wish(lead) {
         return Form::Extra;
     }
     if is_marked {
-        // The question breaks off: `And the grade is...?`
+        // The assistant breaks off: `And the grade is...?`
         let breaks_off = words.last().is_some_and(|word| word.is_one_of(&["is", "are", "be"]));
         if breaks_off && words.len() > 1 {
             return Form::Question;

@@ -1,6 +1,6 @@
 //! Parses an assistant's message into sentences and clauses, with the form in which each asks.
 //!
-//! It must not know the user's withheld details.
+//! This module must not know the user's withheld details.
 
 use std::ops::Range;
 

@@ -1,6 +1,6 @@
-//! Splits a message into the parts that it writes as sentences, and a sentence into its clauses.
+//! Splits a message into written sentences, and a sentence into its questions and clauses.
 //!
-//! It must not know what a part asks.
+//! This module must not know what a sentence asks.
 
 use std::ops::Range;
 
@@ -101,7 +101,7 @@ fn is_abbreviation(before: &str) -> bool {
         || ["Dr", "Mr", "Mrs", "Ms", "Prof", "St"].contains(&word)
 }
 
-/// Splits at commas and conjunctions. Clauses without a content word are dropped.
+/// Splits at commas and conjunctions, and drops clauses without a content word.
 pub(super) fn clauses(words: &[Word]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;

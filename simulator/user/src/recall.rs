@@ -1,6 +1,6 @@
 //! Recalls the user's sentence that answers a question: by the kind of value asked for, or by its words.
 //!
-//! It must not see the withheld details.
+//! This module must not see the withheld details.
 
 use diorama_answers::units::Dimension;
 use diorama_seeds::english::stem;
@@ -46,7 +46,7 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: 
             let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
             let nearness = topic.nearness(&known);
             let has_kind = has_kind(question, &reading);
-            // `In time` gives no time.
+            // The user gives no time by `in time`.
             let asked = AskedKinds::from_clause(&question.words).strict;
             let is_unfit = (asked.day || asked.clock) && !has_kind;
             let names_head = !is_unfit && head.as_ref().is_some_and(|head| head.is_within(&known.stems));

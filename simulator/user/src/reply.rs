@@ -116,8 +116,8 @@ pub(super) fn reply(
         if !recalled.is_empty() {
             return join_sentences(&recalled.iter().map(|text| &**text).collect::<Vec<&str>>());
         }
-        // The request answers `Which one?`, and does not answer a question about a thing that the user did
-        // not mention.
+        // The user repeats the request at `Which one?`, and not at a question about a thing that they did not
+        // mention.
         let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose"]));
         let is_bare = Topic::from_words(&sentence.words).is_empty();
         return match chooses || is_bare || refers(sentence) || names_option(sentence, wants, calls) {
@@ -184,7 +184,7 @@ pub(super) fn recall_answers(turn: &Turn, goal: &Goal, wants: &Wants, calls: &Wa
 pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool {
     let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
     let consents = words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
-    // A consent does not confirm a value that the user did not say: `Did the letter name a fee?`
+    // The user does not confirm a value that they did not say: `Did the letter name a fee?`
     let confirms = any(&|form| form == Form::Check) && (!consents || agrees);
     let offers = any(&|form| matches!(form, Form::Offer | Form::Extra))
         || confirms
@@ -194,7 +194,7 @@ pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool
     let asks = any(&|form| matches!(form, Form::Question | Form::Request));
     let reports = any(&|form| matches!(form, Form::Report | Form::Closing));
     let checks = any(&|form| form == Form::Check);
-    // What a statement reports needs no consent.
+    // The user consents to no report.
     let proposes = turn.proposes() || !turn.has(Kind::Reports);
     offers || if consents { worked && !asks && !reports && !checks && proposes } else { worked || asks }
 }

@@ -51,11 +51,11 @@ pub(super) fn asks_for_all(offer: &Reading, wants: &Wants) -> bool {
             three[1].text == "of"
                 && (three[0].text == "one" || (is_part && is_number(&source.reading, &three[0])))
         });
-        // `Both` refers to two things that the user named.
+        // The assistant refers by `both` to two things that the user named.
         let is_two = offer.tokens.iter().any(|token| token.text == "both");
         (!is_one || is_two) && (counts || any || plural)
     };
-    // A consent such as `yes, both` answers an offer, and requests nothing.
+    // The user requests nothing by a consent such as `yes, both`.
     !wants.goal_sources().filter(|source| !is_consent(&source.reading.source)).any(is_many)
 }
 

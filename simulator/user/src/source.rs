@@ -1,6 +1,6 @@
 //! Defines a text of the user with its typed mentions, and its position in the script.
 //!
-//! It must not know what the assistant offers.
+//! This module must not know what the assistant offers.
 
 use super::mentions::{Mention, Reading, Value};
 use super::tokens::{Token, tokens};
@@ -68,7 +68,7 @@ impl Source {
 
     /// Returns folded words as the text has them, if it has them.
     pub(super) fn quote(&self, words: &str) -> Option<String> {
-        // A code is written in capitals.
+        // The user writes a code in capitals.
         let mut codes = self.reading.tokens.iter().filter(|token| token.is_code);
         if let Some(code) = codes.find(|token| token.text == words) {
             return Some(self.reading.words_at(code.span).to_owned());

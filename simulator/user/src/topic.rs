@@ -1,6 +1,6 @@
 //! Computes the topic of a clause: its content words, the kinds of answer that it asks for, and its vector.
 //!
-//! It must not know which details there are.
+//! This module must not know which details there are.
 
 use super::phrases::{ASKED_BY, AUXILIARIES, FILLERS, IMPERATIVES, KINDS_OF, NEEDS, PREPOSITIONS, PRONOUNS};
 use super::words::Word;

@@ -1,6 +1,6 @@
 //! Reads the verbs of an offer with their effects, and the words for the thing that the offer concerns.
 //!
-//! It must not know what the user said.
+//! This module must not know what the user said.
 
 use diorama_seeds::english::stem;
 

@@ -1,6 +1,6 @@
 //! Reads the wants of the user as typed mentions: in messages, in withheld details and in the next line.
 //!
-//! It sees the script and the shown replies, and no other record.
+//! This module sees the script and the shown replies, and no other record.
 
 use diorama_answers::Clock;
 use diorama_seeds::english::{fold, has_words};
