@@ -238,7 +238,7 @@ impl LocalEnvironment<'_> {
             self.meter.take(&self.view, false)?;
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });
         }
-        let (message, given) = Given::of(end.clone());
+        let (message, given) = Given::split(end.clone());
         self.hear(&message, given, &log)
     }
 

@@ -67,7 +67,7 @@ fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Given>, D::Erro
         return Ok(Some(Given::default()));
     }
     let finish: Finish = serde_json::from_value(json).map_err(D::Error::custom)?;
-    Ok(Some(Given::of(finish).1))
+    Ok(Some(Given::split(finish).1))
 }
 
 /// Call of an agent.

@@ -3,7 +3,7 @@
 use diorama_proof::candidate::{CandidateGoal, Turn};
 use diorama_proof::{Candidate, Grounded};
 use diorama_seeds::model::World;
-use diorama_user::joined;
+use diorama_user::join_sentences;
 
 /// Maximum length of a reply in prompts, in characters.
 const SHOWN: usize = 1_200;
@@ -117,7 +117,7 @@ pub fn with_words(candidate: &Candidate, words: &[String]) -> Candidate {
                         }
                         let details = held.iter().filter_map(|at| goal.withheld.get_index(*at));
                         let told: Vec<&str> = details.map(|(_, detail)| detail.as_str()).collect();
-                        *user = joined(&told);
+                        *user = join_sentences(&told);
                     }
                 }
             }

@@ -10,7 +10,7 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::Evidence;
 use diorama_seeds::value::{Date, Value};
 
-use super::evidence::parsed;
+use super::evidence::parse_arguments;
 use diorama_engine::Base;
 
 /// An `about` with more characters cannot be an id or a name.
@@ -71,7 +71,7 @@ impl Subjects {
             | Evidence::Forbidden { api, arguments, .. }
             | Evidence::Empty { api, arguments } => {
                 let Some(declared) = world.api_named(api).map(|id| world.api(id)) else { return };
-                let arguments = parsed(api, arguments, world);
+                let arguments = parse_arguments(api, arguments, world);
                 if !arguments.is_empty() {
                     self.add_words(&spaced(&declared.name));
                 }

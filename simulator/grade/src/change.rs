@@ -18,7 +18,7 @@ use diorama_engine::{RecordChange, net};
 
 /// The expected changes, with names resolved and values parsed.
 #[derive(Debug, Default)]
-pub(crate) struct Expected {
+pub(crate) struct ExpectedChanges {
     pub(crate) checks: Vec<Check>,
     /// The resource of each new record, by number.
     pub(crate) created: Vec<(u32, ResourceId)>,
@@ -44,9 +44,9 @@ pub(crate) enum Key {
 
 /// The fields that may change without being asked for.
 #[derive(Debug, Default)]
-pub(crate) struct Allowed(Vec<(ResourceId, FieldId)>);
+pub(crate) struct AllowedFields(Vec<(ResourceId, FieldId)>);
 
-impl Expected {
+impl ExpectedChanges {
     /// Resolves names and parses values by their fields' types.
     pub(crate) fn new(checks: &[ChangeCheck], world: &World) -> Result<Self, ChangeError> {
         let mut ready = Vec::with_capacity(checks.len());
@@ -109,7 +109,7 @@ impl Expected {
     }
 }
 
-impl Allowed {
+impl AllowedFields {
     pub(crate) fn new(allowed: &[Allowance], world: &World) -> Result<Self, ChangeError> {
         let ready = allowed.iter().map(|allowance| {
             let resource = world
@@ -149,7 +149,7 @@ impl<'a> Window<'a> {
 
 /// The result of comparing the changes of each goal with the expected ones.
 #[derive(Debug, Default)]
-pub(crate) struct Compared {
+pub(crate) struct ChangeComparison {
     /// The keys that the episode gave to the expected new records, by number.
     pub(crate) keys: BTreeMap<u32, Value>,
     /// The faults, by goal.
@@ -164,7 +164,7 @@ pub(crate) struct GoalChanges {
     pub(crate) damage: Vec<GradeError>,
 }
 
-impl Expected {
+impl ExpectedChanges {
     /// Returns true if a goal asks for a change.
     pub(crate) fn asks(&self, goal: usize) -> bool {
         self.checks.iter().any(|check| check.goal as usize == goal)
@@ -172,11 +172,16 @@ impl Expected {
 
     /// Compares the changes of each goal with the expected ones. A change counts only in the goal that asks
     /// for it. In an earlier or later goal it is damage.
-    pub(crate) fn compare(&self, windows: &[Window<'_>], allowed: &Allowed, world: &World) -> Compared {
+    pub(crate) fn compare(
+        &self,
+        windows: &[Window<'_>],
+        allowed: &AllowedFields,
+        world: &World,
+    ) -> ChangeComparison {
         let assigned = matching::assign(self, windows, world);
         let keys = matching::keys(self, windows, &assigned);
         let goals = self.checks.iter().map(|check| check.goal as usize + 1).max().unwrap_or(0);
-        let mut compared = Compared { keys, goals: Vec::new() };
+        let mut compared = ChangeComparison { keys, goals: Vec::new() };
         compared.goals.resize_with(goals.max(windows.len()), GoalChanges::default);
         for (check, at) in self.checks.iter().zip(&assigned) {
             let goal = check.goal as usize;
@@ -184,7 +189,7 @@ impl Expected {
                 Some(change) => self.judge(check, change, allowed, world, &mut compared),
                 None => {
                     let made = windows.get(goal).map_or(&[][..], |window| &window.net);
-                    let message = self.missing(check, made, world);
+                    let message = self.describe_missing(check, made, world);
                     compared.goals[goal].errors.push(GradeError::new(ErrorClass::MissingChange, message));
                 }
             }
@@ -204,8 +209,10 @@ impl Expected {
                     ChangeKind::Updated => "was changed",
                     ChangeKind::Deleted => "was deleted",
                 };
-                let message =
-                    format!("{} {what}, which was not asked for", named(change.resource, &change.key, world));
+                let message = format!(
+                    "{} {what}, which was not asked for",
+                    record_label(change.resource, &change.key, world)
+                );
                 harm.push(GradeError::new(damage::class_of(change, goal, self), message));
             }
             let is_known = |change: &RecordChange| {
@@ -220,7 +227,7 @@ impl Expected {
         compared
     }
 
-    fn missing(&self, check: &Check, changes: &[RecordChange], world: &World) -> String {
+    fn describe_missing(&self, check: &Check, changes: &[RecordChange], world: &World) -> String {
         let name = world.resources.get(check.resource.index()).map_or("", |resource| &resource.qualified);
         match (&check.key, check.kind) {
             (Key::Is(key), kind) => {
@@ -232,7 +239,7 @@ impl Expected {
                     ChangeKind::Deleted => "deleted",
                 };
                 let but = if other { ", though it changed in another way" } else { "" };
-                format!("{} was not {verb}{but}", named(check.resource, key, world))
+                format!("{} was not {verb}{but}", record_label(check.resource, key, world))
             }
             (Key::New(_), _) => format!("no new {name} was created as expected"),
         }
@@ -242,11 +249,11 @@ impl Expected {
         &self,
         check: &Check,
         change: &RecordChange,
-        allowed: &Allowed,
+        allowed: &AllowedFields,
         world: &World,
-        compared: &mut Compared,
+        compared: &mut ChangeComparison,
     ) {
-        let Compared { keys, goals } = compared;
+        let ChangeComparison { keys, goals } = compared;
         let Some(found) = goals.get_mut(check.goal as usize) else { return };
         let Some(resource) = world.resources.get(check.resource.index()) else { return };
         let Some(after) = &change.after else { return };
@@ -254,7 +261,7 @@ impl Expected {
             let id = FieldId(position as u16);
             let value = after.get(position).unwrap_or(&Value::Absent);
             let before = change.before.as_ref().map(|record| record.get(position).unwrap_or(&Value::Absent));
-            let place = || format!("{}.{}", named(check.resource, &change.key, world), field.name);
+            let place = || format!("{}.{}", record_label(check.resource, &change.key, world), field.name);
             let show = |value: &Value| {
                 if value.is_missing() { value.kind().to_owned() } else { value.to_text(&world.zone) }
             };
@@ -304,13 +311,18 @@ pub(crate) fn kind(change: &RecordChange) -> ChangeKind {
 }
 
 /// Returns true if a record changed only in fields that may change.
-fn is_harmless(change: &RecordChange, allowed: &Allowed, world: &World) -> bool {
+fn is_harmless(change: &RecordChange, allowed: &AllowedFields, world: &World) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
-    changed(before, after).all(|field| may_change(change.resource, field, allowed, world))
+    find_changed_fields(before, after).all(|field| may_change(change.resource, field, allowed, world))
 }
 
 /// Returns true if the world generates a field or a check allows it to change.
-pub(crate) fn may_change(resource: ResourceId, field: FieldId, allowed: &Allowed, world: &World) -> bool {
+pub(crate) fn may_change(
+    resource: ResourceId,
+    field: FieldId,
+    allowed: &AllowedFields,
+    world: &World,
+) -> bool {
     let generated = world
         .resources
         .get(resource.index())
@@ -320,7 +332,10 @@ pub(crate) fn may_change(resource: ResourceId, field: FieldId, allowed: &Allowed
 }
 
 /// Returns the fields whose values differ.
-pub(crate) fn changed<'a>(before: &'a Record, after: &'a Record) -> impl Iterator<Item = FieldId> + 'a {
+pub(crate) fn find_changed_fields<'a>(
+    before: &'a Record,
+    after: &'a Record,
+) -> impl Iterator<Item = FieldId> + 'a {
     before
         .iter()
         .zip(after.iter())
@@ -330,7 +345,7 @@ pub(crate) fn changed<'a>(before: &'a Record, after: &'a Record) -> impl Iterato
 }
 
 /// Returns the name and key of a record for messages. Example: `dentist 12`.
-pub(crate) fn named(resource: ResourceId, key: &Value, world: &World) -> String {
+pub(crate) fn record_label(resource: ResourceId, key: &Value, world: &World) -> String {
     let name = world.resources.get(resource.index()).map_or("record", |resource| &resource.qualified);
     format!("{name} {}", key.to_text(&world.zone))
 }

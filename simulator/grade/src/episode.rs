@@ -9,8 +9,8 @@ use serde_json::{Map, Value as Json};
 
 use crate::change::Window;
 use crate::consent::Consent;
-use crate::evidence::{NewRecords, Verdicts, Wanted};
-use crate::fact::made_fact;
+use crate::evidence::{EvidenceNeeds, NewRecords, Verdicts};
+use crate::fact::fact_from_value;
 
 /// The result of an agent in an episode.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +51,7 @@ pub(crate) struct Goal<'a> {
     pub(crate) log: &'a [Arc<LogEntry>],
     /// The calls since the end of the previous goal.
     pub(crate) own: &'a [Arc<LogEntry>],
-    /// For each leaf of [`Wanted`], true if a reply up to the goal's end shows it.
+    /// For each leaf of [`EvidenceNeeds`], true if a reply up to the goal's end shows it.
     pub(crate) seen: Vec<bool>,
 }
 
@@ -61,10 +61,10 @@ impl<'a> Goal<'a> {
     pub(crate) fn new(
         ended: &'a Ended<'a>,
         (log, own): (&'a [Arc<LogEntry>], &'a [Arc<LogEntry>]),
-        wanted: &Wanted,
+        wanted: &EvidenceNeeds,
         seen: &mut [bool],
     ) -> Self {
-        wanted.see(own.iter().map(|entry| &**entry), seen);
+        wanted.mark_seen(own.iter().map(|entry| &**entry), seen);
         Self { ended, log, own, seen: seen.to_vec() }
     }
 }
@@ -97,13 +97,13 @@ pub(crate) fn own_calls<'a>(attempt: &Attempt<'a>) -> Vec<&'a [Arc<LogEntry>]> {
 
 impl Episode<'_> {
     /// Returns the value that the world generated for a field of a new record, as a fact.
-    pub(crate) fn made(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
+    pub(crate) fn generated_fact(&self, new: &NewRecords<'_>, number: u32, field: &str) -> Option<Fact> {
         let (resource, key, field) = new.field(number, field)?;
         let changes = self.windows.iter().flat_map(|window| &window.net);
         let mut created = changes.filter(|change| change.before.is_none());
         let record =
             created.find(|change| (change.resource, &change.key) == (resource, key))?.after.as_ref()?;
         let value = record.get(field.index()).filter(|value| !value.is_missing())?;
-        Some(made_fact(value, &new.world.zone))
+        Some(fact_from_value(value, &new.world.zone))
     }
 }

@@ -141,7 +141,7 @@ impl GradeError {
 }
 
 /// Returns one error per class and API for the failed calls of a failed attempt.
-pub(crate) fn of_calls(log: &[Arc<LogEntry>]) -> Vec<GradeError> {
+pub(crate) fn find_call_errors(log: &[Arc<LogEntry>]) -> Vec<GradeError> {
     if log.is_empty() {
         return vec![GradeError::new(ErrorClass::NoApiCall, "no API was called".to_owned())];
     }

@@ -19,19 +19,19 @@ pub(crate) use self::history::History;
 pub use self::history::Verdicts;
 pub(crate) use self::permission::permits;
 use self::question::{Answer, Question};
-pub(crate) use self::question::{Standard, has_all, parsed};
+pub(crate) use self::question::{Standard, has_all, parse_arguments};
 
 /// Evidence with resolved names.
 #[derive(Clone, Debug)]
-pub(crate) enum Ready {
-    /// Index into the leaves of [`Wanted`].
+pub(crate) enum ResolvedEvidence {
+    /// Index into the leaves of [`EvidenceNeeds`].
     Leaf(usize),
     /// Number of a new record, name of its field, and the value that a reply must show, if any.
     New(u32, String, Option<serde_json::Value>),
     Answer(Question),
     /// Tool names and domains. A search must show one of the tools, or a tool of one of the domains.
     Searched(Vec<String>, Vec<DomainId>),
-    All(Vec<Ready>),
+    All(Vec<ResolvedEvidence>),
 }
 
 /// Parses a JSON value by the type of a field, or by its item type if only the field is a list.
@@ -68,7 +68,7 @@ impl NewRecords<'_> {
 /// The field values and questions that the evidence of a task needs. Equal leaves are stored once, so one
 /// pass over the log serves them all.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct EvidenceNeeds {
     leaves: Vec<Leaf>,
     /// Number of questions.
     questions: usize,
@@ -106,17 +106,17 @@ pub enum EvidenceError {
     Domain(String),
 }
 
-impl Ready {
+impl ResolvedEvidence {
     /// Resolves the names of evidence, and adds its leaves and questions to `wanted`.
     pub(crate) fn new(
         evidence: &Evidence,
         world: &World,
-        wanted: &mut Wanted,
+        wanted: &mut EvidenceNeeds,
     ) -> Result<Self, EvidenceError> {
         let mut answer = |name: &str, arguments: &_, answer| {
             let api = world.api_named(name).ok_or_else(|| EvidenceError::Api(name.to_owned()))?;
             wanted.questions += 1;
-            let arguments = parsed(name, arguments, world);
+            let arguments = parse_arguments(name, arguments, world);
             Ok(Self::Answer(Question { number: wanted.questions - 1, api, arguments, answer }))
         };
         let rules = |name: &str| match world.api_named(name) {
@@ -172,9 +172,9 @@ impl Ready {
         }
     }
 
-    /// Returns true if the log shows the evidence. `seen` comes from [`Wanted::see`], and `new` maps the
-    /// expected new records. `history` replays the calls: by the `standard`, other replies may already tell
-    /// an answer that no call asked for.
+    /// Returns true if the log shows the evidence. `seen` comes from [`EvidenceNeeds::mark_seen`], and `new`
+    /// maps the expected new records. `history` replays the calls: by the `standard`, other replies may already
+    /// tell an answer that no call asked for.
     pub(crate) fn holds<'h, 'a: 'h>(
         &self,
         log: &[Arc<LogEntry>],
@@ -220,7 +220,7 @@ fn record(resource: &str, key: &str, world: &World) -> Result<(ResourceId, Value
     Ok((id, value))
 }
 
-impl Wanted {
+impl EvidenceNeeds {
     fn position(&mut self, leaf: Leaf) -> usize {
         self.leaves.iter().position(|known| *known == leaf).unwrap_or_else(|| {
             self.leaves.push(leaf);
@@ -228,13 +228,13 @@ impl Wanted {
         })
     }
 
-    /// Returns one false per leaf: the start value for [`Wanted::see`].
-    pub(crate) fn none(&self) -> Vec<bool> {
+    /// Returns one false per leaf: the start value for [`EvidenceNeeds::mark_seen`].
+    pub(crate) fn initial_seen(&self) -> Vec<bool> {
         vec![false; self.leaves.len()]
     }
 
     /// Sets `seen` for the leaves that successful replies show.
-    pub(crate) fn see<'a>(&self, log: impl Iterator<Item = &'a LogEntry>, seen: &mut [bool]) {
+    pub(crate) fn mark_seen<'a>(&self, log: impl Iterator<Item = &'a LogEntry>, seen: &mut [bool]) {
         if self.leaves.is_empty() {
             return;
         }

@@ -15,7 +15,7 @@ use diorama_seeds::task::{ArgumentSource, GoldCall};
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
-use crate::evidence::{has_all, parsed};
+use crate::evidence::{has_all, parse_arguments};
 
 /// Number of tries of a needed call that must all have failed.
 const MIN_TRIES: usize = 3;
@@ -65,8 +65,8 @@ impl NeededCall {
 
     /// Returns the cause of the call's last failures, of which there must be at least [`MIN_TRIES`]. Returns
     /// none if `needed` tries were answered.
-    fn hindered(&self, needed: usize, log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
-        let arguments: Vec<(ParameterId, Value)> = parsed(&self.api, &self.arguments, world);
+    fn find_failure_cause(&self, needed: usize, log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
+        let arguments: Vec<(ParameterId, Value)> = parse_arguments(&self.api, &self.arguments, world);
         // The agent has to handle an outage that is part of the task. Such a try is neither an answer nor a
         // failure.
         let is_outage = |entry: &LogEntry| entry.faults.is_empty() && matches!(entry.reply.status, 429 | 503);
@@ -111,7 +111,7 @@ impl Cause {
 pub fn exclusion(needed: &[NeededCall], log: &[Arc<LogEntry>], world: &World) -> Option<Cause> {
     needed.iter().find_map(|call| {
         let of_kind = needed.iter().filter(|other| call.covers(other)).count();
-        call.hindered(of_kind, log, world)
+        call.find_failure_cause(of_kind, log, world)
     })
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn check_fact(fact: &Fact, zone: &Zone) -> Result<(), FactError> {
 
 /// Returns a value that the world generated for a new record as a fact.
 #[must_use]
-pub fn made_fact(value: &Value, zone: &Zone) -> Fact {
+pub fn fact_from_value(value: &Value, zone: &Zone) -> Fact {
     match value {
         Value::Integer(number) => {
             Fact::Number { value: *number as f64, unit: None, tolerance: 0.0, magnitude: false }
@@ -69,11 +69,11 @@ pub fn made_fact(value: &Value, zone: &Zone) -> Fact {
 
 /// Returns a fact with its generated parts replaced by `value_of`. Returns none if `value_of` lacks one of
 /// them.
-pub fn filled_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
+pub fn fill_fact(fact: &Fact, value_of: impl Fn(u32, &str) -> Option<Fact> + Copy) -> Option<Fact> {
     Some(match fact {
         Fact::Made { new, field } => value_of(*new, field)?,
         Fact::List { items } => {
-            Fact::List { items: items.iter().map(|item| filled_fact(item, value_of)).collect::<Option<_>>()? }
+            Fact::List { items: items.iter().map(|item| fill_fact(item, value_of)).collect::<Option<_>>()? }
         }
         other => other.clone(),
     })

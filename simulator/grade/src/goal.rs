@@ -7,8 +7,8 @@ use diorama_seeds::task::{Fact, Outcome, RefusalClass};
 
 use super::articles::{has_read_all, has_read_any};
 use super::errors::{ErrorClass, GradeError};
-use super::evidence::{History, NewRecords, Ready, Standard, permits};
-use super::fact::filled_fact;
+use super::evidence::{History, NewRecords, ResolvedEvidence, Standard, permits};
+use super::fact::fill_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
 use crate::episode::{Ended, Episode, Goal};
@@ -26,12 +26,12 @@ pub(super) struct JudgedGoal<'a> {
 
 impl<'a> JudgedGoal<'a> {
     /// Returns the value that the world generated for a field of a new record, as a fact.
-    pub(super) fn made(&self, number: u32, field: &str) -> Option<Fact> {
-        self.episode.made(self.new, number, field)
+    pub(super) fn generated_fact(&self, number: u32, field: &str) -> Option<Fact> {
+        self.episode.generated_fact(self.new, number, field)
     }
 
     /// Judges the facts that the agent gave against the expected ones.
-    pub(super) fn facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
+    pub(super) fn judge_facts(&self, errors: &mut Vec<GradeError>) -> Verdict {
         if self.expected.answer.is_empty() {
             return Verdict::NotEvaluated;
         }
@@ -41,7 +41,7 @@ impl<'a> JudgedGoal<'a> {
             let given = self.goal.ended.facts.and_then(|facts| facts.get(name));
             let given = given.filter(|given| !given.is_null());
             let filled =
-                |item: &AskedValue| filled_fact(&item.fact, |number, field| self.made(number, field));
+                |item: &AskedValue| fill_fact(&item.fact, |number, field| self.generated_fact(number, field));
             let wanted: Option<Vec<Fact>> = asked.items.iter().map(filled).collect();
             let (class, message) = match (given, wanted) {
                 (None, _) => (ErrorClass::MissingFact, format!("`{name}` was not given")),
@@ -53,20 +53,21 @@ impl<'a> JudgedGoal<'a> {
             };
             errors.push(GradeError::new(class, message));
         }
-        Verdict::of(errors.len() == before)
+        Verdict::from_bool(errors.len() == before)
     }
 
     /// Judges the evidence: replies up to the goal's end must show the given facts and the basis of the
     /// outcome.
-    pub(super) fn evidence(&self, standard: Standard) -> (Verdict, Vec<GradeError>) {
+    pub(super) fn judge_evidence(&self, standard: Standard) -> (Verdict, Vec<GradeError>) {
         let Self { expected, goal, new, episode } = *self;
         let made_again = OnceCell::new();
         let history = || {
             let attempt = episode.attempt;
             made_again.get_or_init(|| History::new(attempt.base, attempt.initial, goal.log, episode.verdicts))
         };
-        let holds =
-            |ways: &[Ready]| ways.iter().any(|way| way.holds(goal.log, &goal.seen, new, &history, standard));
+        let holds = |ways: &[ResolvedEvidence]| {
+            ways.iter().any(|way| way.holds(goal.log, &goal.seen, new, &history, standard))
+        };
         let mut missing = Vec::new();
         for (check, evidence) in expected.answer.iter().zip(&expected.evidence_of) {
             if !holds(evidence) {
@@ -80,13 +81,13 @@ impl<'a> JudgedGoal<'a> {
             return (Verdict::NotEvaluated, Vec::new());
         }
         let error = |message| GradeError::new(ErrorClass::NoEvidence, message);
-        (Verdict::of(missing.is_empty()), missing.into_iter().map(error).collect())
+        (Verdict::from_bool(missing.is_empty()), missing.into_iter().map(error).collect())
     }
 
     /// Judges the policies of these domains. No call of the goal may break a rule. A rule that requires
     /// consent needs the user's yes before the call. Before each governed change, replies must show the
     /// records that its rules read.
-    pub(super) fn policy(&self, domains: &[DomainId], errors: &mut Vec<GradeError>) -> Verdict {
+    pub(super) fn judge_policy(&self, domains: &[DomainId], errors: &mut Vec<GradeError>) -> Verdict {
         let Self { goal, episode, expected, .. } = *self;
         let (base, initial) = (episode.attempt.base, episode.attempt.initial);
         let start = goal.log.len().saturating_sub(goal.own.len());
@@ -137,20 +138,20 @@ impl<'a> JudgedGoal<'a> {
     }
 
     /// Judges how the goal ended.
-    pub(super) fn outcome(&self, errors: &mut Vec<GradeError>) -> Verdict {
-        self.given_outcome().unwrap_or_else(|message| {
+    pub(super) fn judge_outcome(&self, errors: &mut Vec<GradeError>) -> Verdict {
+        self.judge_given_outcome().unwrap_or_else(|message| {
             errors.push(GradeError::new(ErrorClass::WrongOutcome, message));
             Verdict::Failed
         })
     }
 
     /// Returns the verdict on the outcome that the agent gave, or a message about the mismatch.
-    fn given_outcome(&self) -> Result<Verdict, String> {
+    fn judge_given_outcome(&self) -> Result<Verdict, String> {
         let Self { expected, goal, .. } = *self;
         let Ended { outcome, reason, about, .. } = goal.ended;
         let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
         if given != expected.outcome {
-            return Err(another_outcome(given, expected.outcome));
+            return Err(describe_wrong_outcome(given, expected.outcome));
         }
         if expected.outcome != Outcome::Refused {
             return Ok(Verdict::Passed);
@@ -172,7 +173,7 @@ impl<'a> JudgedGoal<'a> {
     }
 }
 
-fn another_outcome(given: Outcome, expected: Outcome) -> String {
+fn describe_wrong_outcome(given: Outcome, expected: Outcome) -> String {
     let name = |outcome| match outcome {
         Outcome::Done => "done",
         Outcome::Refused => "refused",

@@ -27,12 +27,12 @@ pub use self::episode::{Attempt, Ended};
 pub use self::errors::{ChangeError, CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
 pub use self::exclusion::{Cause, NeededCall, exclusion};
-pub use self::fact::{FactError, filled_fact, made_fact};
+pub use self::fact::{FactError, fact_from_value, fill_fact};
 pub use self::prepare::Prepared;
 pub use self::progress::Progress;
 pub use self::verdict::{Components, GRADER_VERSION, GoalGrade, Grade, Verdict};
 
-use self::change::{Compared, GoalChanges, Window};
+use self::change::{ChangeComparison, GoalChanges, Window};
 use self::episode::{Episode, Goal, own_calls};
 use self::evidence::{NewRecords, Standard, Verdicts};
 use self::goal::JudgedGoal;
@@ -63,7 +63,7 @@ impl Prepared {
         if success {
             errors.clear();
         } else {
-            errors.extend(errors::of_calls(attempt.log));
+            errors.extend(errors::find_call_errors(attempt.log));
         }
         Grade {
             version: GRADER_VERSION.to_owned(),
@@ -89,9 +89,9 @@ impl Prepared {
     pub fn tells_all(&self, attempt: &Attempt<'_>, verdicts: &Verdicts) -> bool {
         let episode = self.episode(attempt, Some(verdicts));
         let world = attempt.base.world();
-        let Compared { keys, .. } = self.changes.compare(&episode.windows, &self.allowed, world);
+        let ChangeComparison { keys, .. } = self.changes.compare(&episode.windows, &self.allowed, world);
         let new = NewRecords { world, resources: &self.changes.created, keys: &keys };
-        self.judged_goals(&episode, &new).all(|goal| goal.evidence(Standard::Thorough).1.is_empty())
+        self.judged_goals(&episode, &new).all(|goal| goal.judge_evidence(Standard::Thorough).1.is_empty())
     }
 
     /// Returns the goals that the attempt reached, with their expectations.
@@ -105,7 +105,7 @@ impl Prepared {
     }
 
     fn episode<'a>(&'a self, attempt: &'a Attempt<'a>, verdicts: Option<&'a Verdicts>) -> Episode<'a> {
-        let mut seen = self.wanted.none();
+        let mut seen = self.wanted.initial_seen();
         let own = own_calls(attempt);
         let goals = attempt.goals.iter().zip(&own);
         let goals = goals.map(|(ended, own)| {
@@ -119,7 +119,7 @@ impl Prepared {
     /// Judges an episode. With `only_whether`, returns a failed judgement at the first fault.
     fn judge(&self, episode: &Episode<'_>, only_whether: bool) -> Judgement {
         let mut judged = Judgement::default();
-        let Compared { keys, goals: changes } =
+        let ChangeComparison { keys, goals: changes } =
             self.changes.compare(&episode.windows, &self.allowed, episode.attempt.base.world());
         let wrong =
             changes.iter().flat_map(|goal| &goal.errors).chain(changes.iter().flat_map(|goal| &goal.damage));
@@ -132,7 +132,7 @@ impl Prepared {
         let new =
             NewRecords { world: episode.attempt.base.world(), resources: &self.changes.created, keys: &keys };
         let goals = self.judged_goals(episode, &new);
-        let shown: Vec<_> = goals.map(|held| (held, held.evidence(Standard::Usual))).collect();
+        let shown: Vec<_> = goals.map(|held| (held, held.judge_evidence(Standard::Usual))).collect();
         let reached = shown.len() == self.goals.len();
         // Changes and evidence are judged first. A fault in them saves the comparison of answers.
         let lacks = || shown.iter().any(|(_, (_, missing))| !missing.is_empty());
@@ -153,14 +153,14 @@ impl Prepared {
                 });
                 continue;
             };
-            let answer = held.facts(&mut judged.errors);
+            let answer = held.judge_facts(&mut judged.errors);
             if only_whether && answer == Verdict::Failed {
                 judged.components.answer = Verdict::Failed;
                 return judged;
             }
             judged.errors.extend(missing);
-            let outcome = held.outcome(&mut judged.errors);
-            let policy = held.policy(&self.policy, &mut judged.errors);
+            let outcome = held.judge_outcome(&mut judged.errors);
+            let policy = held.judge_policy(&self.policy, &mut judged.errors);
             if only_whether && policy == Verdict::Failed {
                 judged.components.policy = Verdict::Failed;
                 return judged;
@@ -171,13 +171,13 @@ impl Prepared {
             let (change, damage) = changed(number);
             judged.goals.push(GoalGrade { outcome, change, damage, answer, evidence, policy });
         }
-        let over = |of: fn(&GoalGrade) -> Verdict| Verdict::over(judged.goals.iter().map(of));
-        judged.components.outcome = over(|goal| goal.outcome);
-        judged.components.change = over(|goal| goal.change);
-        judged.components.damage = over(|goal| goal.damage);
-        judged.components.answer = over(|goal| goal.answer);
-        judged.components.evidence = over(|goal| goal.evidence);
-        judged.components.policy = over(|goal| goal.policy);
+        let combine = |of: fn(&GoalGrade) -> Verdict| Verdict::combine(judged.goals.iter().map(of));
+        judged.components.outcome = combine(|goal| goal.outcome);
+        judged.components.change = combine(|goal| goal.change);
+        judged.components.damage = combine(|goal| goal.damage);
+        judged.components.answer = combine(|goal| goal.answer);
+        judged.components.evidence = combine(|goal| goal.evidence);
+        judged.components.policy = combine(|goal| goal.policy);
         judged
     }
 
@@ -192,13 +192,16 @@ impl Prepared {
         let is_last = goal + 1 == self.goals.len();
         let own = if is_last { changes } else { changes.get(..1).unwrap_or(changes) };
         let change = match self.changes.asks(goal) {
-            true => Verdict::of(own.iter().all(|goal| goal.errors.is_empty())),
+            true => Verdict::from_bool(own.iter().all(|goal| goal.errors.is_empty())),
             false => Verdict::NotEvaluated,
         };
         let is_quiet = episode.windows.get(goal).is_none_or(|window| window.steps.is_empty());
         let harmless = own.iter().all(|goal| goal.damage.is_empty());
-        let damage =
-            if self.writes || !is_quiet || !harmless { Verdict::of(harmless) } else { Verdict::NotEvaluated };
+        let damage = if self.writes || !is_quiet || !harmless {
+            Verdict::from_bool(harmless)
+        } else {
+            Verdict::NotEvaluated
+        };
         (change, damage)
     }
 }

@@ -5,9 +5,9 @@ use diorama_seeds::model::{ApiId, DomainId};
 use diorama_seeds::task::{AnswerCheck, CHECKS_VERSION, Checks, Evidence, GoalCheck, Outcome, RefusalClass};
 
 use super::about::Subjects;
-use super::change::{Allowed, Expected};
+use super::change::{AllowedFields, ExpectedChanges};
 use super::errors::CheckError;
-use super::evidence::{Ready, Wanted};
+use super::evidence::{EvidenceNeeds, ResolvedEvidence};
 use super::fact::check_fact;
 use super::structured::AskedFact;
 use diorama_engine::Base;
@@ -16,9 +16,9 @@ use diorama_engine::Base;
 #[derive(Debug)]
 pub struct Prepared {
     pub(crate) goals: Vec<PreparedGoal>,
-    pub(crate) changes: Expected,
-    pub(crate) allowed: Allowed,
-    pub(crate) wanted: Wanted,
+    pub(crate) changes: ExpectedChanges,
+    pub(crate) allowed: AllowedFields,
+    pub(crate) wanted: EvidenceNeeds,
     /// True if any API of the world can change a record.
     pub(crate) writes: bool,
     /// The domains whose policy must be kept.
@@ -32,8 +32,8 @@ pub(crate) struct PreparedGoal {
     /// The facts asked for.
     pub(crate) answer: Vec<AnswerCheck>,
     /// The alternatives of evidence for each answer check.
-    pub(crate) evidence_of: Vec<Vec<Ready>>,
-    pub(crate) evidence: Vec<Ready>,
+    pub(crate) evidence_of: Vec<Vec<ResolvedEvidence>>,
+    pub(crate) evidence: Vec<ResolvedEvidence>,
     /// The facts asked for, in the form that structured endings give them.
     pub(crate) asked: Vec<AskedFact>,
     /// The subjects that the `about` of a refusal may name. If empty, `about` is not checked.
@@ -73,12 +73,12 @@ impl Prepared {
             position.map(|at| DomainId(at as u16)).ok_or_else(|| CheckError::Policy(name.clone()))
         };
         let policy = checks.policy.iter().map(domain).collect::<Result<_, _>>()?;
-        let mut wanted = Wanted::default();
+        let mut wanted = EvidenceNeeds::default();
         let goals = checks.goals.iter().map(|goal| PreparedGoal::new(goal, base, &mut wanted));
         Ok(Self {
             goals: goals.collect::<Result<_, _>>()?,
-            changes: Expected::new(&checks.changes, world)?,
-            allowed: Allowed::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
+            changes: ExpectedChanges::new(&checks.changes, world)?,
+            allowed: AllowedFields::new(&checks.allowed, world).map_err(CheckError::Allowance)?,
             wanted,
             writes: world.apis.iter().any(diorama_seeds::model::Api::writes),
             policy,
@@ -87,13 +87,13 @@ impl Prepared {
 }
 
 impl PreparedGoal {
-    fn new(goal: &GoalCheck, base: &Base, wanted: &mut Wanted) -> Result<Self, CheckError> {
+    fn new(goal: &GoalCheck, base: &Base, wanted: &mut EvidenceNeeds) -> Result<Self, CheckError> {
         let world = base.world();
         if !goal.refusal.is_empty() && goal.outcome != Outcome::Refused {
             return Err(CheckError::Refusal);
         }
         let mut ready = |evidence: &[Evidence]| {
-            let parts = evidence.iter().map(|one| Ready::new(one, world, wanted));
+            let parts = evidence.iter().map(|one| ResolvedEvidence::new(one, world, wanted));
             parts.collect::<Result<Vec<_>, _>>()
         };
         let mut evidence_of = Vec::with_capacity(goal.answer.len());

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::change::{Compared, Window};
+use super::change::{ChangeComparison, Window};
 use super::episode::{Attempt, own_calls};
 use super::prepare::Prepared;
 use super::verdict::Verdict;
@@ -24,7 +24,7 @@ impl Prepared {
         let world = attempt.base.world();
         let compare = |calls: usize| {
             let log = attempt.log.get(..calls).unwrap_or(attempt.log);
-            let Compared { goals, .. } = self.changes.compare(
+            let ChangeComparison { goals, .. } = self.changes.compare(
                 &own_calls(&Attempt { log, ..*attempt }).into_iter().map(Window::new).collect::<Vec<_>>(),
                 &self.allowed,
                 world,
@@ -42,10 +42,10 @@ impl Prepared {
             }
             let change = match self.changes.checks.is_empty() {
                 true => Verdict::NotEvaluated,
-                false => Verdict::of(!wrong),
+                false => Verdict::from_bool(!wrong),
             };
             let damage =
-                if self.writes || has_changed { Verdict::of(!harmed) } else { Verdict::NotEvaluated };
+                if self.writes || has_changed { Verdict::from_bool(!harmed) } else { Verdict::NotEvaluated };
             steps.push(Progress { change, damage });
         }
         steps

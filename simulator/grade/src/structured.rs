@@ -88,8 +88,8 @@ fn states_all(items: &[&Fact], given: &[Json], about: &str, world: &World) -> bo
 
 /// Returns a text without the name of its item at the start or the end. Example: `flush kit` for `flush kit
 /// (P-7453)`.
-pub(super) fn without_name(given: &Json, names: &[String]) -> Option<Json> {
-    let given = text::name(given.as_str()?);
+pub(super) fn strip_name(given: &Json, names: &[String]) -> Option<Json> {
+    let given = text::normalise_name(given.as_str()?);
     let rest = |name: &String| given.strip_suffix(&**name).or_else(|| given.strip_prefix(&**name));
     names.iter().filter_map(rest).map(str::trim).find(|rest| !rest.is_empty()).map(Json::from)
 }
@@ -128,7 +128,7 @@ impl AskedFact {
             let checks = fact.checks.iter().filter_map(|at| goal.answer.get(*at));
             let value = |(item, evidence): (ItemValue<'_>, Option<&Evidence>)| {
                 let own = evidence.map(|evidence| own_names(evidence, base)).unwrap_or_default();
-                let names = own.iter().chain(item.names).map(|name| text::name(name));
+                let names = own.iter().chain(item.names).map(|name| text::normalise_name(name));
                 AskedValue { fact: item.fact.clone(), names: names.collect() }
             };
             let items = checks.flat_map(|check| ending::item_values(check).zip(evidence_of_items(check)));
@@ -149,7 +149,7 @@ impl AskedFact {
             let is_stated =
                 |given: &Json| wanted.get(at).is_some_and(|fact| states(fact, given, &self.about, world));
             let names = self.items.get(at).map_or(&[][..], |item| &item.names);
-            is_stated(given) || without_name(given, names).is_some_and(|given| is_stated(&given))
+            is_stated(given) || strip_name(given, names).is_some_and(|given| is_stated(&given))
         };
         match (self.form, given) {
             (Form::One, given) => states(0, given),
@@ -175,7 +175,7 @@ impl AskedFact {
         if key.chars().count() > MAX_KEY_CHARS {
             return Vec::new();
         }
-        let key = text::name(key);
+        let key = text::normalise_name(key);
         let named = |is_named: &dyn Fn(&String) -> bool| -> Vec<usize> {
             (0..self.items.len()).filter(|at| self.items[*at].names.iter().any(is_named)).collect()
         };

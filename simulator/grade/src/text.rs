@@ -9,11 +9,8 @@ const MIN_PHONE_DIGITS: usize = 7;
 /// and nouns of the subject are ignored. Example: `the album Copper Moon` equals the title `Copper Moon`.
 /// Codes and telephone numbers are compared without spaces and dashes.
 pub(super) fn is_same(expected: &str, given: &str, about: &str) -> bool {
-    let (wanted, found) = (plain(expected), plain(given));
-    if wanted == found
-        || without_articles(&wanted) == without_articles(&found)
-        || is_same_code(expected, given)
-    {
+    let (wanted, found) = (normalise(expected), normalise(given));
+    if wanted == found || strip_articles(&wanted) == strip_articles(&found) || is_same_code(expected, given) {
         return true;
     }
     let nouns: Vec<String> = split_identifier(about).iter().map(|word| stem(word)).collect();
@@ -29,13 +26,13 @@ pub(super) fn is_same(expected: &str, given: &str, about: &str) -> bool {
     {
         words = rest;
     }
-    !words.is_empty() && words.join(" ") == without_articles(&wanted)
+    !words.is_empty() && words.join(" ") == strip_articles(&wanted)
 }
 
 const ARTICLES: [&str; 3] = ["the", "a", "an"];
 
 /// The text without case, accents, underscores, and marks at its ends.
-fn plain(text: &str) -> String {
+fn normalise(text: &str) -> String {
     let folded = fold(&text.replace('_', " "));
     let words: Vec<&str> = folded.split_whitespace().collect();
     let is_mark = |c: char| {
@@ -44,7 +41,7 @@ fn plain(text: &str) -> String {
     words.join(" ").trim_matches(is_mark).to_owned()
 }
 
-fn without_articles(text: &str) -> &str {
+fn strip_articles(text: &str) -> &str {
     let rest = ARTICLES.iter().find_map(|article| text.strip_prefix(article)?.strip_prefix(' '));
     rest.unwrap_or(text)
 }
@@ -58,7 +55,7 @@ pub(super) fn is_same_code(expected: &str, given: &str) -> bool {
 }
 
 /// Normalises a name for comparison: words without case, accents and marks.
-pub(super) fn name(text: &str) -> String {
+pub(super) fn normalise_name(text: &str) -> String {
     let words: Vec<String> = words(&fold(text)).collect();
     words.join(" ")
 }

@@ -123,12 +123,12 @@ impl Default for Components {
 }
 
 impl Verdict {
-    pub(crate) const fn of(holds: bool) -> Self {
+    pub(crate) const fn from_bool(holds: bool) -> Self {
         if holds { Self::Passed } else { Self::Failed }
     }
 
     /// Returns failed if any verdict failed, else passed if any passed.
-    pub(crate) fn over(verdicts: impl Iterator<Item = Self>) -> Self {
+    pub(crate) fn combine(verdicts: impl Iterator<Item = Self>) -> Self {
         verdicts.fold(Self::NotEvaluated, |all, one| match (all, one) {
             (Self::Failed, _) | (_, Self::Failed) => Self::Failed,
             (Self::Passed, _) | (_, Self::Passed) => Self::Passed,

@@ -2,7 +2,7 @@
 
 /// A fact that a goal must state, by its position in a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestedFact {
     /// A leaf of a reply.
     Leaf {
         /// The index of the call.
@@ -40,7 +40,7 @@ pub enum Asked {
     },
 }
 
-impl Asked {
+impl RequestedFact {
     /// Returns the index of the call whose reply shows the fact.
     #[must_use]
     pub const fn call(&self) -> usize {

@@ -19,7 +19,7 @@ pub type Replies = [Option<Arc<LogEntry>>];
 pub fn bind(gold: &GoldCall, replies: &Replies, world: &World) -> Option<Call> {
     let mut arguments = gold.arguments.clone();
     for (name, source) in &gold.sources {
-        if let Some(value) = live(source, replies)? {
+        if let Some(value) = read_live_value(source, replies)? {
             arguments.insert(name.clone(), value.to_json(&world.zone));
         }
     }
@@ -27,7 +27,7 @@ pub fn bind(gold: &GoldCall, replies: &Replies, world: &World) -> Option<Call> {
 }
 
 /// Returns the live value of a source; the inner `None` means that it does not come from a reply.
-fn live(source: &ArgumentSource, replies: &Replies) -> Option<Option<Value>> {
+fn read_live_value(source: &ArgumentSource, replies: &Replies) -> Option<Option<Value>> {
     let at = |call: u32, path: &str| -> Option<Value> {
         let entry = replies.get(call as usize)?.as_ref()?;
         entry.reply.body.at(path)?.value().cloned()
@@ -44,7 +44,7 @@ fn live(source: &ArgumentSource, replies: &Replies) -> Option<Option<Value>> {
 
 /// Returns a member of each item of an array.
 #[must_use]
-pub fn each<'a>(body: &'a Body, array: &str, member: &str) -> Option<Vec<&'a Body>> {
+pub fn collect_member<'a>(body: &'a Body, array: &str, member: &str) -> Option<Vec<&'a Body>> {
     let items = match if array.is_empty() { Some(body) } else { body.at(array) }? {
         Body::List(items) => items,
         _ => return None,

@@ -21,8 +21,8 @@ use diorama_seeds::task::{
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use crate::answer::Asked;
-use crate::binding::{each, item_path};
+use crate::answer::RequestedFact;
+use crate::binding::{collect_member, item_path};
 use crate::context::WorldContext;
 use crate::grounded::{Basis, GroundedGoal};
 use crate::measures::Measures;
@@ -71,7 +71,7 @@ impl FactBuilder<'_> {
     fn goal(&self, goal: &GroundedGoal, entries: &[Arc<LogEntry>], session: &Session) -> GoalCheck {
         let checked =
             goal.asked.iter().filter_map(|asked| Some((asked, self.answer_check(asked, entries, session)?)));
-        let (asked, mut answer): (Vec<&Asked>, Vec<AnswerCheck>) = checked.unzip();
+        let (asked, mut answer): (Vec<&RequestedFact>, Vec<AnswerCheck>) = checked.unzip();
         self.name_items(&asked, &mut answer, entries);
         let mut evidence = Vec::new();
         if let Some((call, entry)) = goal.refused_by.and_then(|call| Some((call, entries.get(call)?))) {
@@ -171,14 +171,14 @@ impl FactBuilder<'_> {
 
     fn answer_check(
         &self,
-        asked: &Asked,
+        asked: &RequestedFact,
         entries: &[Arc<LogEntry>],
         session: &Session,
     ) -> Option<AnswerCheck> {
         let entry = entries.get(asked.call())?;
         let body = &entry.reply.body;
         match asked {
-            Asked::Leaf { path, about, magnitude, .. } => {
+            RequestedFact::Leaf { path, about, magnitude, .. } => {
                 let leaf = body.at(path)?;
                 let mut evidence = self.ways((asked.call(), entry, path), leaf, session)?;
                 let first = self.first_ones(asked.call(), path, entries);
@@ -191,14 +191,14 @@ impl FactBuilder<'_> {
                 Some(AnswerCheck {
                     about: about.clone(),
                     sign: self.sign_of(leaf, *magnitude),
-                    fact: sized(self.fact(leaf)?, *magnitude),
+                    fact: with_magnitude(self.fact(leaf)?, *magnitude),
                     items: Vec::new(),
                     evidence,
                 })
             }
-            Asked::Each { array, member, about, magnitude, .. } => {
-                let items = each(body, array, member)?;
-                let fact = |leaf: &&Body| Some(sized(self.fact(leaf)?, *magnitude));
+            RequestedFact::Each { array, member, about, magnitude, .. } => {
+                let items = collect_member(body, array, member)?;
+                let fact = |leaf: &&Body| Some(with_magnitude(self.fact(leaf)?, *magnitude));
                 let facts: Option<Vec<Fact>> = items.iter().map(fact).collect();
                 let of: Option<Vec<Evidence>> = { items.iter().enumerate() }
                     .map(|(at, leaf)| self.evidence(asked.call(), entry, &item_path(array, at, member), leaf))
@@ -211,7 +211,7 @@ impl FactBuilder<'_> {
                     evidence: vec![Evidence::All { of: of? }],
                 })
             }
-            Asked::Count { path, about, .. } => {
+            RequestedFact::Count { path, about, .. } => {
                 let (value, evidence) = match body.at(path)? {
                     Body::List(items) => {
                         (items.len() as f64, vec![self.evidence_of_list(asked.call(), entry, path, items)?])
@@ -227,7 +227,7 @@ impl FactBuilder<'_> {
     /// Returns a field that a refused goal asks for in vain.
     fn ask(&self, resource: ResourceId, field: FieldId) -> Ask {
         let described = self.world.resource(resource);
-        let schema = self.measures.visible(described.field(field).schema.clone());
+        let schema = self.measures.strip_invisible(described.field(field).schema.clone());
         let unit = schema.unit.as_ref().map(ToString::to_string);
         let kind = match schema.kind {
             Type::Decimal { currency: Some(currency), .. } => {
@@ -379,7 +379,7 @@ const fn number_fact(value: f64, unit: Option<String>) -> Fact {
 }
 
 /// Returns a fact as a signed value or as a magnitude.
-fn sized(mut fact: Fact, is_magnitude: bool) -> Fact {
+fn with_magnitude(mut fact: Fact, is_magnitude: bool) -> Fact {
     if let Fact::Number { magnitude, .. } | Fact::Money { magnitude, .. } = &mut fact {
         *magnitude = is_magnitude;
     }

@@ -32,7 +32,7 @@ impl<'a> Stop<'a> {
 
     /// Stops once the flag is true.
     #[must_use]
-    pub const fn when(flag: &'a AtomicBool) -> Self {
+    pub const fn on_flag(flag: &'a AtomicBool) -> Self {
         Self(Some(flag))
     }
 

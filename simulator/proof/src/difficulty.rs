@@ -16,8 +16,8 @@ use diorama_seeds::task::difficulty::{DifficultyCounts, PERSISTENT, PUSHES};
 use diorama_seeds::task::{Call, GoldCall, places};
 use diorama_seeds::value::Value;
 
-use crate::answer::Asked;
-use crate::binding::each;
+use crate::answer::RequestedFact;
+use crate::binding::collect_member;
 use crate::checks::first::split_item;
 use crate::gates::GateReport;
 use crate::ground::text::count_stated;
@@ -103,12 +103,13 @@ fn cells(grounded: &Grounded) -> BTreeSet<Cell> {
     let mut found: BTreeSet<Cell> = taken.map(|(of, path)| cell(grounded, of as usize, path)).collect();
     for asked in grounded.goals.iter().flat_map(|goal| &goal.asked) {
         match asked {
-            Asked::Leaf { call, path, .. } | Asked::Count { call, path, .. } => {
+            RequestedFact::Leaf { call, path, .. } | RequestedFact::Count { call, path, .. } => {
                 found.insert(cell(grounded, *call, path));
             }
-            Asked::Each { call, array, member, .. } => {
+            RequestedFact::Each { call, array, member, .. } => {
                 let body = grounded.entries.get(*call).map(|entry| &entry.reply.body);
-                let items = body.and_then(|body| each(body, array, member)).map_or(0, |items| items.len());
+                let items =
+                    body.and_then(|body| collect_member(body, array, member)).map_or(0, |items| items.len());
                 let dot = if member.is_empty() { "" } else { "." };
                 found.extend(
                     (0..items).map(|item| cell(grounded, *call, &format!("{array}[{item}]{dot}{member}"))),
@@ -166,7 +167,7 @@ fn taken_items(grounded: &Grounded, call: usize) -> BTreeSet<(String, usize)> {
     let by_calls = sources.filter(|(of, _)| *of as usize == call).map(|(_, path)| path);
     let asked = grounded.goals.iter().flat_map(|goal| &goal.asked);
     let by_facts = asked.filter_map(|asked| match asked {
-        Asked::Leaf { call: of, path, .. } if *of == call => Some(&**path),
+        RequestedFact::Leaf { call: of, path, .. } if *of == call => Some(&**path),
         _ => None,
     });
     let items = by_calls.chain(by_facts).filter_map(split_item);

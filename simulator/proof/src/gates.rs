@@ -37,7 +37,7 @@ impl Gate {
             return Err(fault.clone());
         }
         match self {
-            Self::Solvable => trial::gold(trial, report),
+            Self::Solvable => trial::prove_reference(trial, report),
             Self::Nontrivial => nontrivial::run(trial, report),
             Self::Mutation => mutation::run(trial, report, rng),
             Self::Alternatives => alternatives::run(trial, report, rng),

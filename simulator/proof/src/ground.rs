@@ -84,7 +84,7 @@ pub fn ground_with(
         turns: Vec::new(),
         calls_before: Vec::new(),
         entries: Vec::new(),
-        measures: Measures::of_tools(context.base, context.vocabulary, &visible),
+        measures: Measures::from_tools(context.base, context.vocabulary, &visible),
     };
     let policies = declined::told_policies(world, &system);
     let mut run = Walk { policies, ..Walk::default() };
@@ -105,7 +105,7 @@ pub fn ground_with(
         checks::build(context, &seen.measures, &session, &goals, &gold, &seen.entries, &seen.turns);
     checks.policy = policies;
     checks.confirms = confirms;
-    claims::unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
+    claims::report_unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
     Ok(Grounded {
         search: initial.search(),
         last: session.state().clone(),
@@ -236,13 +236,13 @@ impl Walk {
         let declined = declined::check(number, &end, (session, &self.policies), seen, &mut self.faults);
         let (refusal, refused_by) = match &end.declines {
             Some(_) => (vec![RefusalClass::Forbidden], None),
-            None => claims::refusal(number, &end, &calls, seen, &mut self.faults),
+            None => claims::read_refusal(number, &end, &calls, seen, &mut self.faults),
         };
-        let asked = claims::facts(number, &end, &last, seen, &mut self.faults);
-        claims::left_out(number, &asked, &last, seen, &mut self.faults);
-        claims::repeated(&calls, seen, &mut self.faults);
-        let asks = claims::asks(number, &end, seen, &mut self.faults);
-        claims::done(number, &end, &calls, &last, seen, &mut self.faults);
+        let asked = claims::read_facts(number, &end, &last, seen, &mut self.faults);
+        claims::report_unclaimed(number, &asked, &last, seen, &mut self.faults);
+        claims::report_repeated(&calls, seen, &mut self.faults);
+        let asks = claims::read_asks(number, &end, seen, &mut self.faults);
+        claims::check_done(number, &end, &calls, &last, seen, &mut self.faults);
         self.goals.push(GroundedGoal {
             calls,
             user_turns: seen.turns.len(),

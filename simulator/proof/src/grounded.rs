@@ -11,7 +11,7 @@ use diorama_seeds::script::Script;
 use diorama_seeds::task::{Call, Checks, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::value::Instant;
 
-use crate::answer::Asked;
+use crate::answer::RequestedFact;
 use crate::candidate::Candidate;
 use crate::reason::Reason;
 
@@ -70,7 +70,7 @@ pub struct GroundedGoal {
     /// For refusals: the call that a rule of a policy forbids.
     pub declined: Option<Declined>,
     /// The facts that its last message states.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<RequestedFact>,
     /// The fields that it asks for in vain.
     pub asks: Vec<(ResourceId, FieldId)>,
     /// Its last message.

@@ -22,15 +22,15 @@ pub struct Measures {
 impl Measures {
     /// Collects those of the tools that are visible at the start.
     #[must_use]
-    pub fn of_tools(base: &Base, vocabulary: &Vocabulary, visible: &[ApiId]) -> Self {
+    pub fn from_tools(base: &Base, vocabulary: &Vocabulary, visible: &[ApiId]) -> Self {
         let mut found = Self::default();
         visible.iter().for_each(|api| found.add_tool(base, vocabulary, *api));
         found
     }
 
     /// Collects those in the name of a member.
-    pub(crate) fn of_name(name: &str) -> Self {
-        let (units, currencies) = measures(&spaced(name));
+    pub(crate) fn from_name(name: &str) -> Self {
+        let (units, currencies) = measures(&split_member_name(name));
         Self { units, currencies }
     }
 
@@ -73,7 +73,7 @@ impl Measures {
         let mut names: Vec<&str> = Vec::new();
         self.add_body(&entry.reply.body, &mut names);
         for name in names {
-            let named = Self::of_name(name);
+            let named = Self::from_name(name);
             self.add(&named.units, &named.currencies);
         }
     }
@@ -141,13 +141,13 @@ impl Measures {
     /// Returns the schema of a leaf's field, without an invisible unit or currency.
     #[must_use]
     pub fn leaf_schema(&self, origin: &Origin, world: &World) -> Schema {
-        self.visible(leaf_schema(origin, world))
+        self.strip_invisible(leaf_schema(origin, world))
     }
 
     /// Returns a schema without an invisible unit or currency.
     #[must_use]
-    pub fn visible(&self, schema: Schema) -> Schema {
-        if self.shows(&schema) { schema } else { bare(schema) }
+    pub fn strip_invisible(&self, schema: Schema) -> Schema {
+        if self.shows(&schema) { schema } else { strip_measures(schema) }
     }
 }
 
@@ -172,7 +172,7 @@ fn add_words(schema: &serde_json::Value, words: &mut String) {
 
 /// Returns the schema without unit and currency.
 #[must_use]
-pub fn bare(mut schema: Schema) -> Schema {
+pub fn strip_measures(mut schema: Schema) -> Schema {
     schema.unit = None;
     if let Type::Decimal { currency, .. } = &mut schema.kind {
         *currency = None;
@@ -189,7 +189,7 @@ fn spells_measure(text: &str) -> bool {
 
 /// Splits `durationMin` and `duration_min` into words; a code such as `price_eur` gets the capitals that
 /// codes need.
-fn spaced(name: &str) -> String {
+fn split_member_name(name: &str) -> String {
     let mut words = String::with_capacity(name.len() + 8);
     let mut before_lower = false;
     for c in name.chars() {

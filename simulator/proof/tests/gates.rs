@@ -209,7 +209,7 @@ fn a_candidate_may_have_so_many_facts() {
 fn a_check_ends_once_nobody_waits_for_it() {
     let (world, candidate) = with_facts(1);
     let gone = AtomicBool::new(true);
-    let context = WorldContext { stop: Stop::when(&gone), ..world.context() };
+    let context = WorldContext { stop: Stop::on_flag(&gone), ..world.context() };
     assert!(matches!(check(context, candidate), Err(CandidateError::Stopped)));
 }
 
@@ -229,7 +229,7 @@ fn a_proof_is_whole_whoever_waits_for_it() {
             prove(WorldContext { stop, ..world.context() }, &grounded, &mut rng)
         };
         let whole = prove(Stop::NEVER);
-        assert_eq!(prove(Stop::when(&gone)), whole, "{name}");
+        assert_eq!(prove(Stop::on_flag(&gone)), whole, "{name}");
         proven += usize::from(whole.is_ok());
     }
     assert!(proven > 0);

@@ -102,7 +102,7 @@ impl Sessions {
         live.said.check_finish(&end, &task.checks, &task.script, &log, &live.world.base).map_err(
             |error| Problem::new(Kind::Invalid, error.to_string()).with("parameter", error.member()),
         )?;
-        let (message, given) = Given::of(end);
+        let (message, given) = Given::split(end);
         self.exchange(live, &task, (&message, given), &log)
     }
 

@@ -104,7 +104,7 @@ impl Live {
         let (world, task) = (Arc::clone(&self.world), self.task.clone());
         let mut fork = Self::new(world, session, task, self.lease_ms, weight);
         fork.said = self.said.clone();
-        fork.said.cut(at);
+        fork.said.truncate(at);
         fork.weigh_all();
         fork.grade = self.grade.clone().filter(|_| at == calls);
         Ok(fork)

@@ -13,7 +13,7 @@ use super::compare::{Comparison, Objection, compare};
 use super::consent::is_consent;
 use super::message::Sentence;
 use super::progress::{Answer, AssistantTurn, Progress};
-use super::reply::joined;
+use super::reply::join_sentences;
 use super::turn::{Act, Kind, Turn};
 use super::wants::Wants;
 use super::{asks, reply};
@@ -25,7 +25,7 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
         let progress = Progress { over: true, ..progress.clone() };
         return Answer { content: None, progress, ended: None };
     };
-    // An outcome ends the goal, whatever the message says. Only a user who pleads keeps it open.
+    // The assistant ends the goal by an outcome, whatever its message says. Only a user who pleads keeps it open.
     if let Some(outcome) = turn.outcome {
         let plea = find_plea(goal, progress, turn).filter(|_| outcome == Outcome::Refused);
         return match plea {
@@ -33,21 +33,26 @@ pub fn answer(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>) ->
             None => close(script, progress, turn, outcome),
         };
     }
-    let (content, progress) = speak(script, goal, progress, turn);
+    let (content, progress) = answer_open_goal(script, goal, progress, turn);
     Answer { content: Some(content), progress, ended: None }
 }
 
 /// Returns the user's words while a goal is open, and their new progress.
-fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn<'_>) -> (String, Progress) {
+fn answer_open_goal(
+    script: &Script,
+    goal: &Goal,
+    progress: &Progress,
+    turn: &AssistantTurn<'_>,
+) -> (String, Progress) {
     let clock = Clock::at(turn.scene.clock, &turn.scene.base.world().zone);
     let wants = LazyCell::new(|| Wants::new(script, goal, progress, &turn.scene));
-    let said = said(script, goal, progress);
+    let said = user_messages(script, goal, progress);
     let calls = LazyCell::new(|| WantedCalls::new(goal, &said, turn.scene.base, &clock));
     let mut message = Turn::read(turn.message, &clock);
     if !goal.wants.is_empty() {
         let asks_detail = |sentence: &Sentence, act: &Act| {
             let alone = Turn { sentences: vec![sentence.clone()], acts: vec![act.clone()] };
-            !asks::asked(&alone, &goal.withheld, &progress.revealed, &said).is_empty()
+            !asks::find_asked_details(&alone, &goal.withheld, &progress.revealed, &said).is_empty()
         };
         message.find_offers(&calls, asks_detail);
     }
@@ -56,39 +61,43 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
         false => Comparison::default(),
     };
     let is_new = |at: &usize| !progress.revealed.contains(&(*at as u32));
-    let mut asked = asks::asked(&message, &goal.withheld, &progress.revealed, &said);
-    // An offer that ends a message and repeats what the user told does not ask for it again.
+    let mut asked = asks::find_asked_details(&message, &goal.withheld, &progress.revealed, &said);
+    // An assistant that ends a message with an offer and repeats a told detail does not ask for it again.
     let agrees = offers.agrees && offers.objection.is_none();
     if agrees && message.acts.last().is_some_and(|act| act.kind == Kind::Offers) {
         asked.retain(|at| is_new(at) && !wants.is_stated(*at, &message));
     }
     let detail = |at: &usize| goal.withheld.get(*at).map(|detail| &*detail.say);
-    let worked = worked(progress, turn);
+    let worked = has_call_succeeded(progress, turn);
     let line = goal
         .lines
         .get(progress.lines as usize)
         .filter(|line| reply::suits(line, &message, worked, offers.agrees));
     let denies = match &offers.objection {
         Some(Objection::Values(_)) => true,
-        // A line that says something new can answer an unexpected offer.
-        Some(Objection::Else) => line.is_none_or(|line| is_consent(line)),
+        // The user may answer an unexpected offer with a line that says something new.
+        Some(Objection::OtherAction) => line.is_none_or(|line| is_consent(line)),
         Some(Objection::Doubt) => line.is_some_and(|line| is_consent(line)),
         None => false,
     };
     if let Some(objection) = offers.objection.as_ref().filter(|_| denies) {
-        let (denial, told) = reply::denial(objection, goal, &wants);
+        let (denial, told) = reply::deny(objection, goal, &wants);
         let also: Vec<usize> = asked.iter().copied().filter(|at| is_new(at) && !told.contains(at)).collect();
         let say: Vec<&str> = std::iter::once(&*denial).chain(also.iter().filter_map(detail)).collect();
-        return (joined(&say), reveal(progress, told.iter().chain(&also)));
+        return (join_sentences(&say), reveal(progress, told.iter().chain(&also)));
     }
-    // The lines that the user still has to say take precedence over details that they repeat.
+    // The user says an open line before repeating a detail.
     let is_told = !asked.iter().any(is_new);
     if !is_told || (!asked.is_empty() && line.is_none()) {
         let said = other_answers(&message, (goal, progress), &said, (&wants, &calls));
         let mut say: Vec<&str> = said.iter().map(|text| &**text).collect();
         say.extend(asked.iter().filter_map(detail));
         let progress = reveal(progress, asked.iter());
-        return if is_told { bear(script, progress, joined(&say)) } else { (joined(&say), progress) };
+        return if is_told {
+            answer_needless(script, progress, join_sentences(&say))
+        } else {
+            (join_sentences(&say), progress)
+        };
     }
     if let Some(line) = line {
         return (line.clone(), Progress { lines: progress.lines + 1, ..progress.clone() });
@@ -98,7 +107,7 @@ fn speak(script: &Script, goal: &Goal, progress: &Progress, turn: &AssistantTurn
     }
     let words = reply::reply(&message, goal, (&wants, &calls), &offers, worked);
     if message.has(Kind::Asks) && reply::tells_nothing(&words, script) {
-        return bear(script, progress.clone(), words);
+        return answer_needless(script, progress.clone(), words);
     }
     (words, progress.clone())
 }
@@ -114,21 +123,22 @@ fn other_answers(
     if questions.len() < 2 {
         return Vec::new();
     }
-    let asks_other =
-        |question: &&Turn| asks::asked(question, &goal.withheld, &progress.revealed, said).is_empty();
+    let asks_other = |question: &&Turn| {
+        asks::find_asked_details(question, &goal.withheld, &progress.revealed, said).is_empty()
+    };
     questions
         .iter()
         .filter(asks_other)
-        .flat_map(|question| reply::recalled(question, goal, wants, calls))
+        .flat_map(|question| reply::recall_answers(question, goal, wants, calls))
         .collect()
 }
 
-/// Answers a needless question; an impatient user leaves instead.
-fn bear(script: &Script, progress: Progress, words: String) -> (String, Progress) {
+/// Returns the answer to a needless question. An impatient user leaves instead.
+fn answer_needless(script: &Script, progress: Progress, words: String) -> (String, Progress) {
     let Some(patience) = script.patience else { return (words, progress) };
     let needless = progress.needless + 1;
     let over = needless >= patience;
-    let words = if over { reply::LEAVE.to_owned() } else { words };
+    let words = if over { reply::FAREWELL.to_owned() } else { words };
     (words, Progress { needless, over, ..progress })
 }
 
@@ -142,7 +152,7 @@ fn reveal<'a>(progress: &Progress, told: impl Iterator<Item = &'a usize>) -> Pro
 }
 
 /// Returns the user's messages so far that a question may be about: openings, told details, lines and pleas.
-fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
+fn user_messages<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a str> {
     let openings = script.goals.iter().take(progress.goal as usize + 1).map(|goal| &*goal.user);
     let details = progress.revealed.iter().filter_map(|at| goal.withheld.get(*at as usize));
     let lines = goal.lines.iter().take(progress.lines as usize);
@@ -151,7 +161,7 @@ fn said<'a>(script: &'a Script, goal: &'a Goal, progress: &Progress) -> Vec<&'a 
 }
 
 /// Returns true if a call of the assistant has succeeded since the goal opened.
-fn worked(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
+fn has_call_succeeded(progress: &Progress, turn: &AssistantTurn<'_>) -> bool {
     turn.scene.log.iter().skip(progress.opened_at).any(|entry| entry.reply.is_success())
 }
 
@@ -180,7 +190,7 @@ fn close(script: &Script, progress: &Progress, turn: &AssistantTurn<'_>, outcome
     let mut ended = progress.ended.clone();
     ended.push(outcome);
     let next = progress.goal as usize + 1;
-    // A goal that does not open ends the conversation, because later goals follow from it.
+    // The user ends the conversation if the next goal does not open: later goals follow from it.
     let opens = script.goals.get(next).filter(|goal| holds(goal.when.as_ref(), &ended, turn));
     let goal = progress.goal + u32::from(opens.is_some());
     let progress = Progress {
@@ -232,7 +242,7 @@ fn shows(fact: &ReplyFact, turn: &AssistantTurn<'_>) -> bool {
             let shows_record = |(_, origin): (&Value, &Origin)| matches!(origin, Origin::Field { .. });
             entry.call.api == *api && !entry.reply.body.values().any(shows_record)
         }),
-        // Scripts open no goal by these.
+        // No script opens a goal by these kinds of evidence.
         Evidence::New { .. }
         | Evidence::First { .. }
         | Evidence::Searched { .. }

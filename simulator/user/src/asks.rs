@@ -1,23 +1,24 @@
 //! Decides which withheld details a message asks for, by name or by meaning.
 //!
-//! Each clause that asks is scored against each detail. `recipes/user_questions` fitted the weights by
-//! logistic regression on the questions beside this file that are not `held_out`. The last two weights were
-//! set by hand on the same questions. The tests measure both halves.
+//! This module scores each clause that asks against each detail. `recipes/user_questions` fitted the weights
+//! by logistic regression on the questions beside this file that are not `held_out`. The last two weights
+//! are chosen by hand, on the same questions. The tests measure both halves.
 
 use std::sync::LazyLock;
 
 use diorama_seeds::script::WithheldDetail;
 
 use super::detail::Detail;
-use super::message::words;
-use super::message::{Form, Sentence, Word};
+use super::form::Form;
+use super::message::Sentence;
 use super::phrases::SMALL_TALK;
 use super::topic::{AskedKinds, Kinds, Topic};
 use super::turn::Turn;
 use super::vocabulary::{PROVING, SECRETS, SIGNING_IN};
+use super::words::{Word, words};
 
 static SMALL_TALK_TOPICS: LazyLock<Vec<Topic>> =
-    LazyLock::new(|| SMALL_TALK.iter().map(|text| Topic::of(&words(text))).collect());
+    LazyLock::new(|| SMALL_TALK.iter().map(|text| Topic::from_words(&words(text))).collect());
 
 /// Evidence for and against a clause asking for a detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -100,19 +101,24 @@ pub(super) struct Clause {
 
 /// Returns the details that a message asks for, by position. A question that could mean any detail asks for
 /// the first new one.
-pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], said: &[&str]) -> Vec<usize> {
+pub(super) fn find_asked_details(
+    turn: &Turn,
+    withheld: &[WithheldDetail],
+    revealed: &[u32],
+    said: &[&str],
+) -> Vec<usize> {
     let sentences = &turn.sentences;
     let may_ask = |form: Form| form.may_ask() || matches!(form, Form::Offer | Form::Check);
     if withheld.is_empty() || !sentences.iter().any(|one| may_ask(one.form)) {
         return Vec::new();
     }
-    let details: Vec<Detail> = withheld.iter().map(Detail::of).collect();
+    let details: Vec<Detail> = withheld.iter().map(Detail::read).collect();
     let is_new = |at: &usize| !revealed.contains(&(*at as u32));
     let mut asked: Vec<usize> = Vec::new();
     let clauses = read(sentences, &details, said);
     for clause in &clauses {
         let scores: Vec<f32> = clause.signs.iter().map(Signs::score).collect();
-        // Any statement may mention a detail that was told already.
+        // The assistant may mention a detail in any statement, once the user has told it.
         let fits = |at: &usize| {
             let is_hint = clause.signs.iter().any(|signs| signs.is_hint);
             scores[*at] > 0.0 && !clause.barred[*at] && (is_new(at) || !is_hint)
@@ -124,7 +130,7 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
         let taken = |at: &usize| clause.joins || clause.signs[*at].named || Some(*at) == best;
         asked.extend((0..scores.len()).filter(fits).filter(taken));
     }
-    // Such a statement asks for credentials: `I need to verify your identity first.`
+    // The assistant asks for credentials by such a statement: `I need to verify your identity first.`
     let proves = |one: &Sentence| {
         (one.form.may_ask() || one.form == Form::Check)
             && one.words.iter().any(|word| word.is_one_of(&PROVING))
@@ -142,7 +148,7 @@ pub(super) fn asked(turn: &Turn, withheld: &[WithheldDetail], revealed: &[u32], 
 
 /// Returns the detail for a question without a noun: the one that the message mentions, else the first new
 /// one.
-/// Secrets and addresses are no choices.
+/// The user chooses no secret and no address.
 fn next_choice(sentences: &[Sentence], details: &[Detail], is_new: impl Fn(&usize) -> bool) -> Option<usize> {
     let is_open = |at: &usize| is_new(at) && !details[*at].is_secret && !details[*at].is_address;
     let open: Vec<usize> = (0..details.len()).filter(is_open).collect();
@@ -157,13 +163,15 @@ pub(super) fn read(sentences: &[Sentence], details: &[Detail], said: &[&str]) ->
     for text in said {
         let words = words(text);
         known.stems.extend(Topic::stems_of(&words));
-        known.kinds = known.kinds.or(Kinds::of_answer(&words));
+        known.kinds = known.kinds.union(Kinds::from_answer(&words));
     }
     let asking = sentences.iter().filter(|one| one.form.may_ask());
     let clauses = asking.flat_map(|sentence| {
         sentence.clauses.iter().map(|range| (sentence.form, sentence.words.get(range.clone())))
     });
-    clauses.filter_map(|(form, words)| weigh(form, words.unwrap_or_default(), details, &known)).collect()
+    clauses
+        .filter_map(|(form, words)| score_clause(form, words.unwrap_or_default(), details, &known))
+        .collect()
 }
 
 /// The words of the user's messages.
@@ -175,25 +183,26 @@ struct UserWords {
 }
 
 /// Scores a clause; returns none for small talk.
-fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> Option<Clause> {
-    let topic = Topic::of(words);
+fn score_clause(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> Option<Clause> {
+    let topic = Topic::from_words(words);
     let head = match form {
         Form::Fragment => (!topic.is_empty()).then(|| topic.clone()),
-        _ => Topic::of_head(words),
+        _ => Topic::from_head(words),
     };
-    let asked = AskedKinds::of(words);
+    let asked = AskedKinds::from_clause(words);
     let near: Vec<f32> = details.iter().map(|detail| detail.nearness(&topic)).collect();
     let small_talk = SMALL_TALK_TOPICS.iter().map(|known| known.nearness(&topic)).fold(0.0, f32::max);
     if small_talk >= SMALL_TALK_NEARNESS && near.iter().all(|near| *near < small_talk) {
         return None;
     }
     let named: Vec<bool> = details.iter().map(|detail| detail.is_named(&topic)).collect();
-    let fits = |detail: &Detail| asked.kinds.and(detail.answer_kinds).any();
-    let is_unfit = |detail: &Detail| asked.strict.any() && !asked.strict.and(detail.answer_kinds).any();
+    let fits = |detail: &Detail| asked.kinds.intersection(detail.answer_kinds).has_any();
+    let is_unfit =
+        |detail: &Detail| asked.strict.has_any() && !asked.strict.intersection(detail.answer_kinds).has_any();
     let asks_for_secret = words.iter().any(|word| word.is_one_of(&SECRETS) || word.is_one_of(&SIGNING_IN));
     let signs = details.iter().enumerate().map(|(at, detail)| {
         let others = || (0..details.len()).filter(|other| *other != at);
-        // `Which lamp?` is answered by `the desk lamp`.
+        // The detail `the desk lamp` answers `Which lamp?`
         let in_answer = head.as_ref().is_some_and(|head| head.meets(&detail.answer.stems));
         let near_head = if in_answer { 1.0 } else { detail.target_nearness(head.as_ref().unwrap_or(&topic)) };
         let strange = head.as_ref().filter(|head| !detail.shares_target(head) && !in_answer);
@@ -206,7 +215,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
             other_named: !named[at] && others().any(|other| named[other]),
             head_said: strange.is_some_and(|head| head.is_within(&known.stems)),
             head_strange: strange.is_some(),
-            same_kind: !other_kind && asked.kinds.and(detail.asked).any(),
+            same_kind: !other_kind && asked.kinds.intersection(detail.asked).has_any(),
             only_kind: fits(detail)
                 && !others()
                     .any(|other| fits(&details[other]) && (asks_for_secret || !details[other].is_secret)),
@@ -223,7 +232,7 @@ fn weigh(form: Form, words: &[Word], details: &[Detail], known: &UserWords) -> O
         .zip(&named)
         .map(|(detail, named)| {
             // `Which day was that for?` asks for no detail if the user said the day and the detail is none.
-            let was_said = is_unfit(detail) && !named && asked.strict.and(known.kinds).any();
+            let was_said = is_unfit(detail) && !named && asked.strict.intersection(known.kinds).has_any();
             let is_kept = detail.is_secret && !asks_for_secret && !detail.shares_target(&topic);
             is_kept
                 || was_said

@@ -1,7 +1,7 @@
 //! Reads the calls that the user wants: the words for their effects, their values, and the names of their
 //! records.
 //!
-//! It looks up the records that wanted calls name, and of others only the names beside theirs.
+//! This module looks up the records that wanted calls name, and of other records only their names.
 
 use diorama_answers::Clock;
 use diorama_engine::Base;
@@ -53,7 +53,7 @@ pub(super) struct WantedCalls {
 #[derive(Debug)]
 pub(super) struct RecordList {
     key: (String, String),
-    /// Each record with the texts that name it, folded.
+    /// The records, each with the folded texts that name it.
     pub(super) records: Vec<(Stored, Vec<String>)>,
 }
 
@@ -84,7 +84,7 @@ impl WantedCalls {
     pub(super) fn new(goal: &Goal, said: &[&str], base: &Base, clock: &Clock) -> Self {
         let world = base.world();
         let mut found = Self::default();
-        let said = fold(&[&*said_in(goal), &said.join("\n")].join("\n"));
+        let said = fold(&[&*goal_messages(goal), &said.join("\n")].join("\n"));
         let apis = goal.wants.iter().filter_map(|want| Some((want, world.api(world.api_named(&want.api)?))));
         for (want, api) in apis {
             found.add_api(api);
@@ -209,14 +209,14 @@ impl WantedCalls {
                 self.add_to_list((&want.api, &parameter.name), *resource, &item, base);
                 self.add_known(want, (*resource, &item), base, clock);
             } else if let Type::Enum(choices) = &schema.kind {
-                name = item.as_str().map(spaced);
-                other_names = choices.iter().map(|choice| spaced(choice)).collect();
+                name = item.as_str().map(fold_identifier);
+                other_names = choices.iter().map(|choice| fold_identifier(choice)).collect();
             } else if let Type::String = schema.kind {
                 name = item.as_str().map(fold);
             }
-            // A numeric key measures nothing.
+            // The user never says a numeric key as a quantity.
             let is_key = matches!(schema.kind, Type::Reference { .. }) && item.as_str().is_none();
-            let spoken = if is_key { String::new() } else { spoken(&item, schema, base.world()) };
+            let spoken = if is_key { String::new() } else { format_value(&item, schema, base.world()) };
             other_names.retain(|other| Some(other) != name.as_ref());
             self.values.push(WantedValue {
                 nouns: nouns.clone(),
@@ -246,7 +246,7 @@ impl WantedCalls {
                 Type::Reference { resource, .. } => {
                     record_names(*resource, value, base).0.unwrap_or_default()
                 }
-                _ => spoken(value, &field.schema, base.world()),
+                _ => format_value(value, &field.schema, base.world()),
             };
             self.words.extend(stems(&text));
             self.known.push(Reading::read(&text, clock));
@@ -260,7 +260,7 @@ impl WantedCalls {
     }
 
     /// Adds the strings of a wanted record by which the user may refer to it: the taxi, and not the dinner.
-    /// So do the names of the records that it belongs to: the room of a lamp.
+    /// Adds the names of the records that it belongs to, too: the room of a lamp.
     fn add_texts(
         &mut self,
         resource: ResourceId,
@@ -278,16 +278,18 @@ impl WantedCalls {
                 }
                 continue;
             }
-            let Some(name) = value.as_str().map(spaced).filter(|name| has_name(said, name)) else { continue };
+            let Some(name) = value.as_str().map(fold_identifier).filter(|name| has_name(said, name)) else {
+                continue;
+            };
             let mut other_names: Vec<String> = match &field.schema.kind {
-                Type::Enum(choices) => choices.iter().map(|choice| spaced(choice)).collect(),
+                Type::Enum(choices) => choices.iter().map(|choice| fold_identifier(choice)).collect(),
                 Type::String => {
                     let others = described
                         .records
                         .iter()
                         .take(MAX_RECORDS)
                         .filter(|other| is_beside(described, record, other));
-                    others.filter_map(|other| other.get(at)?.as_str()).map(spaced).collect()
+                    others.filter_map(|other| other.get(at)?.as_str()).map(fold_identifier).collect()
                 }
                 _ => continue,
             };
@@ -315,7 +317,7 @@ impl WantedCalls {
         let record = base.find(resource, item);
         let fields = record.into_iter().flat_map(|record| described.fields.iter().zip(record.iter()));
         let texts = fields.filter(|(field, _)| matches!(field.schema.kind, Type::String | Type::Enum(_)));
-        let texts = texts.filter_map(|(_, value)| value.as_str()).map(spaced);
+        let texts = texts.filter_map(|(_, value)| value.as_str()).map(fold_identifier);
         let record = (item.clone(), texts.filter(|text| !text.is_empty()).collect());
         match self.lists.iter_mut().find(|list| list.key == key) {
             Some(list) if list.records.iter().any(|(known, _)| known == item) => {}
@@ -397,19 +399,19 @@ fn is_beside(described: &Resource, record: &Record, other: &Record) -> bool {
 }
 
 /// Returns the user's messages in a goal.
-fn said_in(goal: &Goal) -> String {
+fn goal_messages(goal: &Goal) -> String {
     let details = goal.withheld.iter().map(|detail| &*detail.say);
     let texts: Vec<&str> =
         std::iter::once(&*goal.user).chain(details).chain(goal.lines.iter().map(|line| &**line)).collect();
     texts.join("\n")
 }
 
-fn spaced(text: &str) -> String {
+fn fold_identifier(text: &str) -> String {
     fold(&text.replace('_', " "))
 }
 
 /// Returns a value as people write it: with its unit or currency.
-fn spoken(value: &Stored, schema: &Schema, world: &World) -> String {
+fn format_value(value: &Stored, schema: &Schema, world: &World) -> String {
     let text = value.to_text(&world.zone);
     let unit = match &schema.kind {
         Type::Decimal { currency: Some(currency), .. } => Some(currency),

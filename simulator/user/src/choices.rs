@@ -10,40 +10,43 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::script::WithheldDetail;
 
 use super::calls::WantedCalls;
+use super::fit::Correction;
 use super::mentions::Reading;
+use super::source::{Source, SourceKind};
 use super::tokens::folded_words;
 use super::vocabulary::{CONTRASTS, PARTICLES, action, is_common};
-use super::wants::{Place, Right, Source, Wants};
+use super::wants::Wants;
 
 /// The number of words that name an option; later words describe it.
 const MAX_OPTION_WORDS: usize = 3;
 
 /// Returns the user's choice that an offer departs from: `debit card` where it says `credit card`.
-pub(super) fn other_choice(
+pub(super) fn find_other_choice(
     offer: &Reading,
     wants: &Wants,
     (withheld, calls): (&[WithheldDetail], &WantedCalls),
     base: &Base,
-) -> Option<Right> {
-    // The choices of wanted calls count, else those of all calls that change records.
+) -> Option<Correction> {
+    // The user chooses among the values of wanted calls, else of all calls that change records.
     let counts = |api: &Api| {
         api.method != Method::Get && (calls.is_empty() || calls.apis.iter().any(|name| *name == *api.name))
     };
     let of_words = CONTRASTS.iter().map(|words| words.iter().map(|word| stems(word)).collect::<Vec<_>>());
     let of_world = base.world().apis.iter().filter(|api| counts(api)).flat_map(|api| {
         api.parameters.iter().filter_map(|parameter| match &parameter.schema.kind {
-            // Particles are compared as parts of verbs.
+            // `Lead::names` compares particles, as parts of verbs.
             Type::Enum(values) if values.iter().any(|value| PARTICLES.contains(&&**value)) => None,
             Type::Enum(values) => Some(values.iter().map(|value| stems(&value.replace('_', " "))).collect()),
             _ => None,
         })
     });
-    let of_set = of_words.chain(of_world).find_map(|set: Vec<Vec<String>>| other_of_set(&set, offer, wants));
+    let of_set =
+        of_words.chain(of_world).find_map(|set: Vec<Vec<String>>| find_other_option(&set, offer, wants));
     let of_detail = || withheld.iter().position(|detail| departs_from(offer, detail, wants));
-    of_set.or_else(|| of_detail().map(Right::Detail))
+    of_set.or_else(|| of_detail().map(Correction::Detail))
 }
 
-fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<Right> {
+fn find_other_option(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<Correction> {
     let has = |reading: &Reading, words: &[String]| {
         words.iter().any(|word| !is_common(word) || words.len() == 1) && reading.find_words(words).is_some()
     };
@@ -53,19 +56,19 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
     }
     let chosen_in =
         |source: &Source| set.iter().filter(|words| has(&source.reading, words)).collect::<Vec<_>>();
-    // The last message counts first, and the next line may change it.
-    let next = wants.sources.iter().filter(|source| source.place == Place::Next);
+    // The user's last message counts first, and their next line may change it.
+    let next = wants.sources.iter().filter(|source| source.kind == SourceKind::NextLine);
     if next.flat_map(chosen_in).any(|words| offered.contains(&words)) {
         return None;
     }
     let is_elliptic = wants.current_sources().all(|source| source.reading.mentions.is_empty());
     let places = if is_elliptic {
-        &[Place::Said, Place::Goal, Place::Earlier][..]
+        &[SourceKind::Line, SourceKind::Goal, SourceKind::Earlier][..]
     } else {
-        &[Place::Said, Place::Goal]
+        &[SourceKind::Line, SourceKind::Goal]
     };
     for place in places {
-        let of_place = wants.sources.iter().filter(|source| source.place == *place);
+        let of_place = wants.sources.iter().filter(|source| source.kind == *place);
         let chosen: Vec<(&Source, &Vec<String>)> = of_place
             .flat_map(|source| chosen_in(source).into_iter().map(move |words| (source, words)))
             .collect();
@@ -74,7 +77,9 @@ fn other_of_set(set: &[Vec<String>], offer: &Reading, wants: &Wants) -> Option<R
         }
         if let Some((source, words)) = chosen.first() {
             return Some(
-                source.detail.map_or_else(|| Right::Words(quote(&source.reading, words)), Right::Detail),
+                source
+                    .detail
+                    .map_or_else(|| Correction::Words(quote(&source.reading, words)), Correction::Detail),
             );
         }
     }

@@ -1,6 +1,6 @@
 //! Answers calls that the user is asked to confirm: yes if the user wants each, else what they want instead.
 //!
-//! It compares calls alone, and reads no words of the assistant.
+//! This module compares calls alone, and reads no words of the assistant.
 
 use diorama_answers::TextContent;
 use diorama_grade::arguments;
@@ -12,7 +12,7 @@ use diorama_seeds::value::Value;
 
 /// The user's answer to calls that they are asked to confirm.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Consented {
+pub struct ConsentAnswer {
     /// The answer as text.
     pub words: String,
     /// True if the answer is a yes.
@@ -32,8 +32,8 @@ enum Difference {
 
 /// Returns the user's answer to calls that they are asked to confirm.
 #[must_use]
-pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> Consented {
-    let denied = |words: String| Consented { words, agrees: false };
+pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> ConsentAnswer {
+    let denied = |words: String| ConsentAnswer { words, agrees: false };
     for call in calls {
         // The wanted call with the fewest differences gives the correction.
         let alike = goal.wants.iter().filter(|want| want.api == call.api);
@@ -54,7 +54,7 @@ pub fn confirm(goal: &Goal, calls: &[Call], world: &World) -> Consented {
         });
     }
     let agrees = !calls.is_empty();
-    Consented { words: if agrees { YES } else { NOT_THAT }.to_owned(), agrees }
+    ConsentAnswer { words: if agrees { YES } else { NOT_THAT }.to_owned(), agrees }
 }
 
 /// Compares a call with a wanted one: the values that the user knows, and the arguments that the call adds.
@@ -72,7 +72,7 @@ fn compare(want: &WantedCall, call: &Call, world: &World) -> Vec<Difference> {
         let is_free = matches!(parameter.schema.kind, Type::String);
         let holds = match (wanted.get(&id), given.get(&id)) {
             (Some(wanted), Some(given)) => is_alike(wanted, given, is_free),
-            // A value that the user does not know comes from the service, as a new key does.
+            // The service provides a value that the user does not know, such as a new key.
             (None, Some(_)) => want.unknown.iter().any(|name| **name == *parameter.name),
             (wanted, None) => wanted.is_none(),
         };

@@ -1,24 +1,25 @@
 //! Compares the offers of a message with the calls that the user wants: by effect, typed values and names.
 //!
-//! It must not know how the user words an answer.
+//! This module must not know how the user words an answer.
 
 use diorama_seeds::english::{fold, stem};
 use diorama_seeds::script::Goal;
 use diorama_seeds::value::Date;
 
 use super::calls::{WantedCalls, WantedValue, has_name};
+use super::fit::Correction;
+use super::lead::Lead;
 use super::mentions::{Mention, Reading, Value};
-use super::message::Sentence;
-use super::phrases::OPENERS;
-use super::recall::lasts;
-use super::ties::{self, MIN_BARE_AMOUNT, is_equal};
-use super::tokens::Token;
-use super::topic::{AskedKinds, Topic};
-use super::turn::{Act, Kind, Turn, leaves_alone};
-use super::vocabulary::{
-    Action, DETERMINERS, GENERIC, LINKS, LOOKS, Link, ONLY, PARTICLES, action, is_common, is_one_of,
+use super::roles::{
+    is_asserted, is_label, is_labelled_otherwise, is_wanted, label, shares_noun, shares_role, subject,
 };
-use super::wants::{Place, Right, Wants};
+use super::ties::is_equal;
+use super::tokens::{Token, tokens};
+use super::turn::{Act, Kind, Turn};
+use super::verbs::{is_specific, makes_wanted, verb, verbs};
+use super::vocabulary::{Action, DETERMINERS, GENERIC, LINKS, Link, ONLY, action, is_common, is_one_of};
+use super::wants::Wants;
+use super::wording::find_correction;
 
 /// The greatest number of words between a negation and its noun.
 const MAX_WORDS_TO_DENIED: usize = 4;
@@ -29,55 +30,9 @@ const MIN_PROSE_WORDS: usize = 2;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Conflict {
     /// The user wants another value, and has words for it.
-    Value(Right),
+    Value(Correction),
     /// The user wants something else, and has no word for it.
-    Else,
-}
-
-/// The last offer of a message, with the sentences before it that say what it is about.
-struct Lead<'a> {
-    acts: Vec<&'a Act>,
-    folded: String,
-}
-
-impl<'a> Lead<'a> {
-    fn of(turn: &'a Turn) -> Option<Self> {
-        let proposes = |act: &Act| match act.kind {
-            Kind::Offers | Kind::Confirms => true,
-            // `Let me look at Friday` proposes no call that changes a record.
-            Kind::Announces => match verb(act) {
-                Some(verb) => action(&verb.stem) != Some(Action::Read) && !is_one_of(&verb.stem, &LOOKS),
-                // `Say yes and I'll do it.`
-                None => act.reading.tokens.iter().any(|token| token.text == "do"),
-            },
-            _ => false,
-        };
-        let last = turn.acts.iter().rposition(proposes)?;
-        let counts = |act: &&Act| {
-            !matches!(act.kind, Kind::Asks | Kind::Declines | Kind::Closes) && !leaves_alone(&act.reading)
-        };
-        let acts: Vec<&Act> = turn.acts[..=last].iter().filter(counts).collect();
-        let texts: Vec<&str> = acts.iter().map(|act| &*act.reading.source).collect();
-        Some(Self { folded: fold(&texts.join("\n")), acts })
-    }
-
-    /// Returns the acts that propose something.
-    fn plans(&self) -> impl Iterator<Item = &&'a Act> {
-        let proposes = |kind| matches!(kind, Kind::Offers | Kind::Confirms | Kind::Announces);
-        self.acts.iter().filter(move |act| proposes(act.kind))
-    }
-
-    /// Returns true if a text names a value. A particle counts only as part of a verb: `switch it off`, and not
-    /// `on Monday`.
-    fn names(&self, name: &str) -> bool {
-        let Some(particle) = particle(name) else { return has_name(&self.folded, name) };
-        self.acts.iter().any(|act| has_particle(&act.reading, particle))
-    }
-}
-
-/// Returns true if a text neither denies a mention nor sets it aside.
-fn counts(mention: &Mention) -> bool {
-    !mention.is_denied && mention.link != Link::Aside
+    OtherAction,
 }
 
 /// Returns the difference between the offer of a message and the wanted calls, if there is one.
@@ -91,16 +46,16 @@ pub(super) fn conflict(
     if calls.is_empty() {
         return None;
     }
-    let lead = Lead::of(turn)?;
+    let lead = Lead::find(turn)?;
     let values = || {
         let by_mention = lead.acts.iter().find_map(|act| {
-            let mentions = act.reading.mentions.iter().filter(|own| counts(own));
+            let mentions = act.reading.mentions.iter().filter(|own| is_asserted(own));
             mentions.into_iter().find_map(|own| other_value((act, own), &lead, calls, wants, today))
         });
         let by_name = |is_choice: bool| {
             let values = calls.values.iter().filter(move |value| value.is_choice == is_choice);
             let others = values.filter(|value| names_other(value, &lead, calls, wants));
-            // The longest name says most.
+            // The longest name identifies the value best.
             others.max_by_key(|value| value.name.as_ref().map_or(0, String::len))
         };
         let (by_record, by_choice) = (|| by_name(false), || by_name(true));
@@ -117,42 +72,9 @@ pub(super) fn conflict(
         || offers_part(&lead, calls, wants, today)
         || leaves_out(&lead, calls)
     {
-        return Some(Conflict::Else);
+        return Some(Conflict::OtherAction);
     }
-    values().map(|value| right(value, goal, wants).map_or(Conflict::Else, Conflict::Value))
-}
-
-/// Returns true if a mention is a value of a wanted call.
-pub(super) fn is_wanted(mention: &Mention, calls: &WantedCalls, today: Date) -> bool {
-    calls
-        .values
-        .iter()
-        .flat_map(WantedValue::mentions)
-        .any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, today))
-}
-
-/// Returns the particle that ends the name of a choice: `turn [off]`.
-fn particle(name: &str) -> Option<&str> {
-    name.rsplit(' ').next().filter(|word| PARTICLES.contains(word))
-}
-
-/// Returns true if a particle belongs to a verb, and no noun follows it.
-fn has_particle(reading: &Reading, particle: &str) -> bool {
-    let tokens = &reading.tokens;
-    (0..tokens.len()).filter(|at| tokens[*at].text == particle).any(|at| {
-        let follows_verb = at.checked_sub(1).is_some_and(|before| {
-            tokens[before].has_content()
-                && !reading.mentions.iter().any(|own| own.span.overlaps(tokens[before].span))
-        });
-        tokens.get(at + 1).is_none_or(|next| {
-            let is_noun = DETERMINERS.contains(&&*next.text)
-                || reading.mentions.iter().any(|own| own.span.overlaps(next.span));
-            next.after_mark
-                || next.opens
-                || !(is_noun || next.has_content())
-                || (follows_verb && DETERMINERS.contains(&&*next.text))
-        })
-    })
+    values().map(|value| find_correction(value, goal, wants).map_or(Conflict::OtherAction, Conflict::Value))
 }
 
 /// Returns true if all mentions of an act are wanted or known, and it has one that is wanted, a wanted name or
@@ -162,8 +84,8 @@ pub(super) fn is_backed(act: &Act, calls: &WantedCalls, wants: &Wants, today: Da
         return false;
     }
     let folded = fold(&act.reading.source);
-    let mentions = || act.reading.mentions.iter().filter(|own| !own.is_denied && own.link != Link::Aside);
-    // `Taking 120 g off leaves 180 g` says what follows from the wanted number.
+    let mentions = || act.reading.mentions.iter().filter(|own| is_asserted(own));
+    // The assistant may say what follows from the wanted number: `Taking 120 g off leaves 180 g`.
     let has_wanted = |own: &Mention| {
         mentions().any(|other| {
             let is_alike = other.span != own.span && other.value.is_alike(&own.value);
@@ -209,7 +131,7 @@ fn adds_other(lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants, today: Date) 
     };
     lead.plans().any(|act| {
         let codes = act.reading.mentions.iter().filter(|own| matches!(own.value, Value::Code(_)));
-        let codes: Vec<&Mention> = codes.filter(|own| !own.is_denied && own.link != Link::Aside).collect();
+        let codes: Vec<&Mention> = codes.filter(|own| is_asserted(own)).collect();
         codes.windows(2).any(|pair| {
             let is_own = |own: &Mention| is_wanted(own, calls, today);
             let is_known = |own: &Mention| is_own(own) || calls.tells(own, today) || wants.says_value(own);
@@ -246,46 +168,12 @@ fn leaves_out(lead: &Lead<'_>, calls: &WantedCalls) -> bool {
     })
 }
 
-/// Returns the verb of an offer: `shall I [block] it`.
-pub(super) fn verb(act: &Act) -> Option<&Token> {
-    let tokens = &act.reading.tokens;
-    let begins = tokens.windows(2).position(|pair| {
-        matches!(&*pair[0].text, "i" | "we") || (pair[0].text == "me" && pair[1].text == "to")
-    });
-    let is_adverb =
-        |token: &&Token| is_common(&token.text) || matches!(&*token.text, "ready" | "now" | "then");
-    match begins {
-        Some(at) => tokens.get(at + 1..)?.iter().find(|token| !is_adverb(token)),
-        // The offer may lack a subject: `Start it now?`
-        None => tokens
-            .iter()
-            .find(|token| !OPENERS.contains(&&*token.text) && !matches!(&*token.text, "ready" | "to"))
-            .filter(|token| !is_adverb(token)),
-    }
-}
-
-/// Returns the verbs of an offer: its own, and the participles after `be` and `like`: `would be [moved]`.
-fn verbs(act: &Act) -> impl Iterator<Item = &Token> {
-    let tokens = &act.reading.tokens;
-    let begins = tokens.iter().position(|token| matches!(&*token.text, "be" | "like" | "want" | "wants"));
-    let behind = begins.and_then(|at| tokens.get(at + 1..)).unwrap_or_default();
-    let participle = behind.iter().find(|token| token.text.len() > 4 && token.text.ends_with("ed"));
-    verb(act).into_iter().chain(participle)
-}
-
-/// Returns true if the object of a verb is a wanted call: `enter the pick`.
-pub(super) fn makes_wanted(act: &Act, verb: &Token, calls: &WantedCalls) -> bool {
-    let mut behind = act.reading.tokens.iter().filter(|token| token.span.start > verb.span.start);
-    action(&verb.stem) == Some(Action::Add)
-        && behind.find(|token| token.has_content()).is_some_and(|object| calls.is_verb(&object.stem))
-}
-
 /// Returns true if an offer has the effect of another API than the wanted ones.
 fn does_other(turn: &Turn, calls: &WantedCalls, wants: &Wants) -> bool {
     let has_offer = turn.has(Kind::Offers);
     let offers = turn.acts.iter().filter(|act| match act.kind {
         Kind::Offers | Kind::Confirms => true,
-        // An announcement is an offer where a question for leave follows.
+        // The assistant offers what it announces if it asks leave, too.
         Kind::Announces => has_offer,
         _ => false,
     });
@@ -351,7 +239,7 @@ fn other_value<'a>(
     today: Date,
 ) -> Option<&'a WantedValue> {
     let reading = &act.reading;
-    // A plan that sets a value that the record has already is no wanted one.
+    // The user wants no plan that sets a value which the record has already.
     let sets = matches!(act.kind, Kind::Announces | Kind::Offers)
         && match &mention.value {
             Value::Day(_) | Value::Time(_) => matches!(mention.link, Link::To | Link::Until),
@@ -381,7 +269,7 @@ fn other_value<'a>(
     calls.values.iter().find(|value| {
         let is_said = |own: &Mention, value: &WantedValue| {
             lead.acts.iter().any(|act| {
-                act.reading.mentions.iter().filter(|other| counts(other)).any(|other| {
+                act.reading.mentions.iter().filter(|other| is_asserted(other)).any(|other| {
                     other.value.is_alike(&own.value)
                         && is_equal(other, own, today)
                         && !has_other_label(other, own)
@@ -398,73 +286,10 @@ fn other_value<'a>(
                 (Value::Number { unit: None, .. }, Value::Number { .. })
             );
             let has_role =
-                plays(mention, own, value, numbers == 1 && !is_of_other) || (is_labelled && is_number);
+                shares_role(mention, own, value, numbers == 1 && !is_of_other) || (is_labelled && is_number);
             has_role && !is_said(own, value)
         })
     })
-}
-
-/// Returns true if the word before a number is a name of another wanted value: `quality 3`, for `leaf 3`.
-fn is_labelled_otherwise(
-    reading: &Reading,
-    mention: &Mention,
-    value: &WantedValue,
-    calls: &WantedCalls,
-) -> bool {
-    let labels = || label(reading, mention).into_iter().chain(mention.nouns.iter().map(|noun| &**noun));
-    !labels().any(|label| is_label(label, value))
-        && labels().any(|label| calls.values.iter().any(|other| is_label(label, other)))
-}
-
-/// Returns the stem of the word before a number without a unit: `[leaf] 3`.
-fn label<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
-    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
-    let is_number = matches!(mention.value, Value::Number { unit: None, .. });
-    before.next().filter(|token| is_number && token.has_content()).map(|token| &*token.stem)
-}
-
-/// Returns the stem of the noun of which a sentence says that it is a value: `the [amount] is 650`.
-pub(super) fn subject<'a>(reading: &'a Reading, mention: &Mention) -> Option<&'a str> {
-    let mut before = reading.tokens.iter().rev().skip_while(|token| token.span.end > mention.span.start);
-    before.next().filter(|token| matches!(&*token.text, "is" | "are" | "was"))?;
-    before.next().filter(|token| token.has_content()).map(|token| &*token.stem)
-}
-
-/// Returns true if a word is a name of a wanted value, or stands in it: `leaf`, for `leaf 3`.
-fn is_label(label: &str, value: &WantedValue) -> bool {
-    value.nouns.iter().any(|noun| noun == label) || value.reading.has(label)
-}
-
-/// Returns true if a mention has the role of a wanted value. A bare number has it if only one is wanted.
-fn plays(mention: &Mention, own: &Mention, value: &WantedValue, is_only_number: bool) -> bool {
-    let is_bare = |mention: &Mention| {
-        matches!(&mention.value, Value::Number { value, unit: None, .. } if *value >= MIN_BARE_AMOUNT)
-            && mention.nouns.is_empty()
-            && is_only_number
-            && mention.link != Link::Aside
-    };
-    let is_named =
-        || shares_noun(mention, own) || mention.nouns.iter().any(|noun| value.nouns.contains(noun));
-    match (&mention.value, &own.value) {
-        (Value::Code(one), Value::Code(two)) => ties::is_same_shape(one, two),
-        (Value::Day(_), Value::Day(_)) | (Value::Time(_), Value::Time(_)) => true,
-        (Value::Money(_), Value::Money(_)) => !matches!(mention.link, Link::For | Link::Place | Link::From),
-        (Value::Number { unit: Some(one), .. }, Value::Number { unit: Some(two), .. }) => {
-            one.dimension == two.dimension && mention.link != Link::From
-        }
-        (Value::Number { unit: None, .. }, Value::Number { .. }) => is_named() || is_bare(mention),
-        // The API may lack a unit that the assistant states.
-        (Value::Number { unit: Some(_), value, .. }, Value::Number { unit: None, value: wanted, .. }) => {
-            is_only_number && mention.link == Link::Object && value.min(*wanted) >= MIN_BARE_AMOUNT
-        }
-        (Value::Number { unit: None, .. }, Value::Money(_)) => is_bare(mention),
-        _ => false,
-    }
-}
-
-/// Returns true if two numbers count one noun, or have one label.
-fn shares_noun(one: &Mention, other: &Mention) -> bool {
-    one.nouns.iter().any(|noun| other.nouns.contains(noun))
 }
 
 /// Returns true if a message has another name in the place of the wanted one. A name that the user said
@@ -475,7 +300,7 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants:
         return false;
     }
     let others = value.other_names.iter().filter(|other| {
-        // `Cancelled` is what a call makes of it, and no other status.
+        // A call may set the record to that status: `cancelled` is then no other name.
         !has_name(name, other) && !calls.has_text(other, value.is_record) && !calls.is_verb(&stem(other))
     });
     others.into_iter().any(|other| lead.names(other) && !wants.says_now(other))
@@ -485,7 +310,7 @@ fn names_other(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants:
 /// meeting` for `Branch visit`.
 fn changes_name(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(name) = value.name.as_ref().filter(|_| !value.is_prose) else { return false };
-    let wanted: Vec<Token> = super::tokens::tokens(name);
+    let wanted: Vec<Token> = tokens(name);
     let [first, .., last] = wanted.as_slice() else { return false };
     if has_name(&lead.folded, name) || !wants.says(name) {
         return false;
@@ -524,18 +349,14 @@ fn names_strange_thing(
 
 /// Returns true if a content word is unknown to the user and to the wanted APIs.
 fn is_strange(token: &Token, calls: &WantedCalls, wants: &Wants) -> bool {
-    token.has_content()
-        && !GENERIC.contains(&&*token.text)
-        && action(&token.stem).is_none()
-        && !wants.knows(&token.stem)
-        && !calls.knows(&token.stem)
+    is_specific(token) && !wants.knows(&token.stem) && !calls.knows(&token.stem)
 }
 
 /// Returns true if a message states a text that shares no word with the wanted one: `saying that the hotel is
 /// too dear`.
 fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wants: &Wants) -> bool {
     let Some(text) = value.name.as_ref().filter(|_| value.is_prose) else { return false };
-    let own: Vec<Token> = super::tokens::tokens(text);
+    let own: Vec<Token> = tokens(text);
     lead.acts.iter().any(|act| {
         let tokens = &act.reading.tokens;
         let begins = tokens.iter().position(|token| matches!(&*token.text, "that" | "saying" | "because"));
@@ -545,47 +366,4 @@ fn says_otherwise(value: &WantedValue, lead: &Lead<'_>, calls: &WantedCalls, wan
         strange.count() >= MIN_PROSE_WORDS
             && !content.iter().any(|token| own.iter().any(|word| word.stem == token.stem))
     })
-}
-
-/// Returns the user's words for the wanted value that a question asks for: by its name, or as the only
-/// number.
-pub(super) fn wanted_value(
-    question: &Sentence,
-    goal: &Goal,
-    wants: &Wants,
-    calls: &WantedCalls,
-) -> Option<String> {
-    let asks_length = question.words.windows(2).any(|pair| pair[0].text == "how" && pair[1].text == "long");
-    let head = Topic::of_head(&question.words);
-    let is_number = |value: &WantedValue| {
-        value.mentions().any(|own| matches!(own.value, Value::Number { .. } | Value::Money(_)))
-    };
-    let mut numbers = calls.values.iter().filter(|value| is_number(value));
-    let only_number = numbers.next().filter(|_| numbers.next().is_none());
-    let asks_number = AskedKinds::of(&question.words).kinds.number;
-    let is_named = |value: &&WantedValue| match &head {
-        Some(head) => head.stems.iter().any(|word| value.nouns.contains(&stem(word))),
-        None => asks_length && value.mentions().any(lasts),
-    };
-    let named = calls.values.iter().find(is_named);
-    let value = named.or(only_number.filter(|_| asks_number && head.is_some()))?;
-    match right(value, goal, wants)? {
-        Right::Words(words) => Some(words),
-        Right::Detail(_) => None,
-    }
-}
-
-/// Returns the user's words for a wanted value; none where they do not know it, or keep it secret.
-fn right(value: &WantedValue, goal: &Goal, wants: &Wants) -> Option<Right> {
-    let said = value.said.clone().or_else(|| value.name.clone().filter(|name| wants.says(name)))?;
-    let folded = fold(&said);
-    let detail = goal.withheld.iter().position(|detail| has_name(&fold(&detail.say), &folded));
-    let of_user = || {
-        let earlier = wants.sources.iter().filter(|source| source.place == Place::Earlier);
-        wants.current_sources().chain(earlier).find_map(|source| source.quote(&folded)).map(Right::Words)
-    };
-    match detail {
-        Some(at) => Some(Right::Detail(at)),
-        None => Some(of_user().unwrap_or(Right::Words(said))),
-    }
 }

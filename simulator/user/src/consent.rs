@@ -1,8 +1,8 @@
 //! Recognises the lines by which a user agrees to an offer.
 
-use super::message;
 use super::phrases::CONSENTS;
 use super::vocabulary::{AGREEMENTS, CORRECTIONS, is_common};
+use super::words::words;
 
 /// The greatest number of words of a line such as `please do`.
 const MAX_CONSENT_WORDS: usize = 3;
@@ -10,7 +10,7 @@ const MAX_CONSENT_WORDS: usize = 3;
 /// Returns true if a line agrees, without a correction or a choice.
 #[must_use]
 pub fn is_consent(line: &str) -> bool {
-    let words = message::words(line);
+    let words = words(line);
     let Some(first) = words.first() else { return false };
     if words.iter().any(|word| word.is_one_of(&CORRECTIONS)) || first.is_one_of(&["no", "not"]) {
         return false;

@@ -1,7 +1,7 @@
 //! Owns the conversation of an episode: the assistant's messages, the user's answers, and the outcome of each
 //! goal.
 //!
-//! It defines how an exchange changes a conversation, in process and over HTTP alike. The user simulator
+//! This module defines how an exchange changes a conversation, in process and over HTTP. The user simulator
 //! computes the answers, and [`diorama_grade`] grades them.
 
 use std::sync::Arc;
@@ -86,7 +86,7 @@ impl Exchange {
 impl Given {
     /// Splits a final answer into its message and its structured data.
     #[must_use]
-    pub fn of(end: Finish) -> (String, Self) {
+    pub fn split(end: Finish) -> (String, Self) {
         let Finish { outcome, reason, about, facts, message } = end;
         (message, Self { outcome: Some(outcome), reason, about, facts })
     }
@@ -186,7 +186,7 @@ impl Conversation {
     }
 
     /// Removes the exchanges after so many calls.
-    pub fn cut(&mut self, calls: usize) {
+    pub fn truncate(&mut self, calls: usize) {
         self.exchanges.retain(|exchange| exchange.calls <= calls);
     }
 

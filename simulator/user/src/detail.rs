@@ -3,10 +3,12 @@
 
 use diorama_seeds::script::WithheldDetail;
 
-use super::message::{self, Form, Word};
+use super::form::Form;
+use super::message;
 use super::phrases::PREPOSITIONS;
 use super::topic::{AskedKinds, Kinds, Topic};
 use super::vocabulary::{CONVERSES, SECRETS};
+use super::words::{Word, words};
 
 /// The greatest number of words of a name; longer texts are descriptions.
 const MAX_NAME_WORDS: usize = 4;
@@ -33,15 +35,15 @@ pub(super) struct Detail {
 }
 
 impl Detail {
-    pub(super) fn of(withheld: &WithheldDetail) -> Self {
-        let answer = message::words(&withheld.say);
+    pub(super) fn read(withheld: &WithheldDetail) -> Self {
+        let answer = words(&withheld.say);
         let mut detail = Self {
             names: Vec::new(),
             texts: Vec::new(),
             targets: Vec::new(),
             asked: Kinds::default(),
-            answer_kinds: Kinds::of_answer(&answer),
-            answer: Topic::of(&answer),
+            answer_kinds: Kinds::from_answer(&answer),
+            answer: Topic::from_words(&answer),
             is_secret: false,
             is_address: withheld.say.split_whitespace().any(is_address),
         };
@@ -55,24 +57,24 @@ impl Detail {
     }
 
     fn add(&mut self, text: &str) {
-        let all = message::words(text);
+        let all = words(text);
         if all.len() <= MAX_NAME_WORDS && !text.contains('?') {
-            push(&mut self.names, Topic::of(&all));
+            push(&mut self.names, Topic::from_words(&all));
         }
         for sentence in message::read(text) {
             let is_question = sentence.is_marked || sentence.form == Form::Request;
-            // A greeting before an example question says nothing about the detail.
+            // The author of an example question may greet first, which says nothing about the detail.
             if !is_question && text.contains('?') {
                 continue;
             }
             let whole = std::iter::once(0..sentence.words.len());
             for range in whole.chain(sentence.clauses.iter().cloned()) {
                 let clause: &[Word] = sentence.words.get(range).unwrap_or_default();
-                let topic = Topic::of(clause);
-                self.asked = self.asked.or(AskedKinds::of(clause).kinds);
+                let topic = Topic::from_words(clause);
+                self.asked = self.asked.union(AskedKinds::from_clause(clause).kinds);
                 let target = match is_question {
-                    true => Topic::of_head(clause).unwrap_or_else(|| topic.clone()),
-                    false => Topic::of(subject(clause)),
+                    true => Topic::from_head(clause).unwrap_or_else(|| topic.clone()),
+                    false => Topic::from_words(subject(clause)),
                 };
                 push(&mut self.targets, target);
                 push(&mut self.texts, topic);

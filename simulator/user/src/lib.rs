@@ -14,25 +14,35 @@ mod conflict;
 mod consent;
 pub mod conversation;
 mod detail;
+mod fit;
+mod form;
+mod lead;
 mod mentions;
 mod message;
+mod parts;
 mod phrases;
 mod progress;
 mod recall;
 mod reply;
+mod roles;
+mod scope;
 mod shown;
+mod source;
 mod ties;
 mod tokens;
 mod topic;
 mod turn;
+mod verbs;
 mod vocabulary;
 mod wants;
+mod wording;
+mod words;
 
 pub use self::answer::answer;
-pub use self::confirm::{Consented, confirm};
+pub use self::confirm::{ConsentAnswer, confirm};
 pub use self::consent::is_consent;
 pub use self::progress::{Answer, AssistantTurn, Progress, Scene};
-pub use self::reply::{joined, tells_nothing};
+pub use self::reply::{join_sentences, tells_nothing};
 pub use self::turn::asks_leave;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Reads a text as words and typed mentions: each with its value, and the role that the words around it give.
 //!
-//! `diorama-answers` reads numbers, money, days and times, and this module names and codes. It must not know
-//! who says the text, nor what the other side wants.
+//! `diorama-answers` reads numbers, money, days and times, and this module reads names and codes. It must not
+//! know who says the text, nor what the other side wants.
 
 use diorama_answers::prose::{Prose, Span};
 use diorama_answers::units::{Dimension, Unit};
@@ -195,7 +195,7 @@ impl Reading {
                         let last = nouns.len().checked_sub(1).and_then(|last| self.tokens.get(end + last));
                         quoted.end = last.map_or(span.end, |last| last.span.end);
                     }
-                    // `for two` means two people.
+                    // A speaker means two people by `for two`.
                     let is_party = link == Link::For && self.ends(end);
                     let of_us = self.word(end) == "of" && matches!(self.word(end + 1), "us" | "you");
                     if nouns.is_empty() && (is_party || of_us) {
@@ -373,7 +373,7 @@ impl Reading {
             while start < end && leads(&self.tokens[start]) {
                 start += 1;
             }
-            // A single word that opens a sentence is capitalised anyway.
+            // Writers capitalise the first word of a sentence, whether it is a name or not.
             let Some(first) = self.tokens.get(start).filter(|_| start < end) else { continue };
             if end == start + 1 && first.opens {
                 continue;

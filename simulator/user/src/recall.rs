@@ -1,16 +1,18 @@
 //! Recalls the user's sentence that answers a question: by the kind of value asked for, or by its words.
 //!
-//! It must not see the withheld details.
+//! This module must not see the withheld details.
 
 use diorama_answers::units::Dimension;
 use diorama_seeds::english::stem;
 
 use super::mentions::{Mention, Reading, Value};
 use super::message::{self, Sentence};
+use super::source::{Source, SourceKind};
 use super::topic::{AskedKinds, Topic};
 use super::turn::Act;
 use super::vocabulary::{CONTRASTS, Link, is_common};
-use super::wants::{Place, Source, Wants};
+use super::wants::Wants;
+use super::words::Word;
 
 /// From this cosine on, a question concerns a sentence of the user.
 const MIN_NEARNESS: f32 = 0.4;
@@ -25,27 +27,27 @@ const YEARS: std::ops::Range<f64> = 1800.0..2101.0;
 
 /// Returns the user's sentence that answers a question, as they said it: of the open goal, or of earlier ones.
 pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: bool) -> Option<String> {
-    let topic = Topic::of(&question.words);
-    let head = Topic::of_head(&question.words);
+    let topic = Topic::from_words(&question.words);
+    let head = Topic::from_head(&question.words);
     let mut best: Option<(f32, String)> = None;
     let counts = |source: &&Source| {
         source.detail.is_none()
-            && source.place != Place::Next
-            && (source.place == Place::Earlier) == is_earlier
+            && source.kind != SourceKind::NextLine
+            && (source.kind == SourceKind::Earlier) == is_earlier
     };
     // The user cannot tell of a thing that they never mentioned.
-    let is_unknown = |word: &message::Word| !is_common(&word.text) && !wants.knows(&stem(&word.text));
+    let is_unknown = |word: &Word| !is_common(&word.text) && !wants.knows(&stem(&word.text));
     let is_strange = head.as_ref().and_then(|head| head.stems.last()).is_some_and(|last| !wants.knows(last))
         || (question.asks_fact() && question.words.iter().any(is_unknown));
     for source in wants.sources.iter().filter(counts) {
         for sentence in message::read(&source.reading.source) {
-            let known = Topic::of(&sentence.words);
+            let known = Topic::from_words(&sentence.words);
             let reading = wants.read(&sentence.text);
             let shared = topic.stems.iter().filter(|stem| known.stems.contains(stem)).count();
             let nearness = topic.nearness(&known);
             let has_kind = has_kind(question, &reading);
-            // `In time` gives no time.
-            let asked = AskedKinds::of(&question.words).strict;
+            // The user gives no time by `in time`.
+            let asked = AskedKinds::from_clause(&question.words).strict;
             let is_unfit = (asked.day || asked.clock) && !has_kind;
             let names_head = !is_unfit && head.as_ref().is_some_and(|head| head.is_within(&known.stems));
             let repeats = (is_earlier || !is_strange)
@@ -71,7 +73,7 @@ pub(super) fn recall(question: &Sentence, act: &Act, wants: &Wants, is_earlier: 
 /// Returns true if a text has a value of the kind that a question asks for.
 fn has_kind(question: &Sentence, reading: &Reading) -> bool {
     let words = &question.words;
-    let asked = AskedKinds::of(words);
+    let asked = AskedKinds::from_clause(words);
     let has = |wanted: &[&str]| words.iter().any(|word| word.is_one_of(wanted));
     let any =
         |fits: &dyn Fn(&Mention) -> bool| reading.mentions.iter().filter(|own| !own.is_denied).any(fits);
@@ -92,8 +94,8 @@ fn has_kind(question: &Sentence, reading: &Reading) -> bool {
     (asked.strict.day && any(&|own| matches!(own.value, Value::Day(_))))
         || (asked.strict.clock && any(&|own| matches!(own.value, Value::Time(_))))
         || (asked.strict.person && any(&|own| is_name(own) && !matches!(own.link, Link::Place | Link::From)))
-        || (asked.strict.number && has(&["many"]) && any(&|own| counts(own, words)))
-        || (has(&["long"]) && any(&lasts))
+        || (asked.strict.number && has(&["many"]) && any(&|own| counts_asked_noun(own, words)))
+        || (has(&["long"]) && any(&is_duration))
         || (has(&["address"])
             && any(
                 &|own| matches!(&own.value, Value::Name(words) if words[0].starts_with(|first: char| first.is_ascii_digit())),
@@ -104,7 +106,7 @@ fn has_kind(question: &Sentence, reading: &Reading) -> bool {
 }
 
 /// Returns true if a value is a duration.
-pub(super) fn lasts(own: &Mention) -> bool {
+pub(super) fn is_duration(own: &Mention) -> bool {
     let is_time = |noun: &String| matches!(&**noun, "night" | "day" | "week" | "month" | "hour" | "minut");
     match &own.value {
         Value::Number { unit: Some(unit), .. } => unit.dimension == Dimension::Duration,
@@ -114,7 +116,7 @@ pub(super) fn lasts(own: &Mention) -> bool {
 }
 
 /// Returns true if a number counts a noun of the question, or has no noun.
-fn counts(own: &Mention, words: &[message::Word]) -> bool {
+fn counts_asked_noun(own: &Mention, words: &[Word]) -> bool {
     let Value::Number { .. } = own.value else { return false };
     let stems: Vec<String> = words.iter().map(|word| stem(&word.text)).collect();
     own.nouns.is_empty() || own.nouns.iter().any(|noun| stems.contains(noun))

@@ -6,14 +6,18 @@ use diorama_seeds::script::{Goal, Script};
 
 use super::calls::WantedCalls;
 use super::compare::{Comparison, Objection};
-use super::conflict::wanted_value;
-use super::message::{self, Form, Sentence};
+use super::fit::Correction;
+use super::form::Form;
+use super::message::{self, Sentence};
 use super::phrases::CONSENTS;
 use super::recall::{MAX_REPEATED_WORDS, recall};
+use super::source::SourceKind;
 use super::topic::Topic;
 use super::turn::{Act, Kind, Turn};
 use super::vocabulary::is_common;
-use super::wants::{Place, Right, Wants};
+use super::wants::Wants;
+use super::wording::wanted_value;
+use super::words::{Word, words};
 
 const GO_ON: &str = "Please go ahead.";
 const THANKS: &str = "Thank you.";
@@ -21,7 +25,7 @@ const CONSENT: &str = "Yes, please.";
 const CONFIRMATION: &str = "Yes, that's right.";
 const ACCEPTANCE: &str = "All right.";
 /// The last words of a user who was asked too many questions.
-pub(super) const LEAVE: &str = "That's enough questions for me. I'll see to it some other way.";
+pub(super) const FAREWELL: &str = "That's enough questions for me. I'll see to it some other way.";
 const UNKNOWN: &str = "I'm sorry, I don't know.";
 
 /// The greatest number of words of a value that can follow `No,`.
@@ -34,19 +38,19 @@ pub fn tells_nothing(answer: &str, script: &Script) -> bool {
 }
 
 /// Returns a denial with the user's wants, and the positions of the details that it tells.
-pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (String, Vec<usize>) {
-    let rights = match objection {
-        Objection::Values(rights) => rights,
-        Objection::Else => return (format!("No, just this: {}", plain_want(goal, wants)), Vec::new()),
+pub(super) fn deny(objection: &Objection, goal: &Goal, wants: &Wants) -> (String, Vec<usize>) {
+    let corrections = match objection {
+        Objection::Values(corrections) => corrections,
+        Objection::OtherAction => return (format!("No, just this: {}", plain_want(goal, wants)), Vec::new()),
         Objection::Doubt => return (plain_want(goal, wants), Vec::new()),
     };
     let mut values: Vec<&str> = Vec::new();
     let mut sentences: Vec<&str> = Vec::new();
     let mut told: Vec<usize> = Vec::new();
-    for right in rights {
-        match right {
-            Right::Words(words) => values.push(words),
-            Right::Detail(at) => {
+    for correction in corrections {
+        match correction {
+            Correction::Words(words) => values.push(words),
+            Correction::Detail(at) => {
                 let say = goal.withheld.get(*at).map_or("", |detail| &*detail.say);
                 told.push(*at);
                 if say.split_whitespace().count() <= MAX_VALUE_WORDS && !say.contains(". ") {
@@ -67,7 +71,7 @@ pub(super) fn denial(objection: &Objection, goal: &Goal, wants: &Wants) -> (Stri
 
 /// Returns the user's request in their own words: a short opening whole, with the last line that changed it.
 fn plain_want(goal: &Goal, wants: &Wants) -> String {
-    let changed = wants.sources.iter().find(|source| source.place == Place::Said);
+    let changed = wants.sources.iter().find(|source| source.kind == SourceKind::Line);
     let is_short = goal.user.split_whitespace().count() <= MAX_REPEATED_WORDS;
     let sentences = if is_short { Vec::new() } else { message::read(&goal.user) };
     let asks = |sentence: &&Sentence| {
@@ -76,7 +80,7 @@ fn plain_want(goal: &Goal, wants: &Wants) -> String {
     let requests: Vec<&str> = sentences.iter().filter(asks).map(|sentence| &*sentence.text).collect();
     let want = if requests.is_empty() { goal.user.trim().to_owned() } else { requests.join(" ") };
     match changed {
-        Some(changed) => joined(&[&want, &changed.reading.source]),
+        Some(changed) => join_sentences(&[&want, &changed.reading.source]),
         None => want,
     }
 }
@@ -108,14 +112,14 @@ pub(super) fn reply(
             let said = recall(sentence, act, wants, false).or_else(|| recall(sentence, act, wants, true));
             return said.unwrap_or_else(|| CONSENT.to_owned());
         }
-        let recalled = recalled(turn, goal, wants, calls);
+        let recalled = recall_answers(turn, goal, wants, calls);
         if !recalled.is_empty() {
-            return joined(&recalled.iter().map(|text| &**text).collect::<Vec<&str>>());
+            return join_sentences(&recalled.iter().map(|text| &**text).collect::<Vec<&str>>());
         }
-        // The request answers `Which one?`, and does not answer a question about a thing that the user did
-        // not mention.
+        // The user repeats the request at `Which one?`, and not at a question about a thing that they did not
+        // mention.
         let chooses = sentence.words.iter().any(|word| word.is_one_of(&["which", "whose"]));
-        let is_bare = Topic::of(&sentence.words).is_empty();
+        let is_bare = Topic::from_words(&sentence.words).is_empty();
         return match chooses || is_bare || refers(sentence) || names_option(sentence, wants, calls) {
             true => plain_want(goal, wants),
             false => UNKNOWN.to_owned(),
@@ -144,7 +148,7 @@ fn refers(question: &Sentence) -> bool {
 
 /// Returns true if a question offers two options, and the user or a wanted call has a word of them.
 fn names_option(question: &Sentence, wants: &Wants, calls: &WantedCalls) -> bool {
-    let is_known = |word: &message::Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
+    let is_known = |word: &Word| !is_common(&word.text) && wants.knows(&stem(&word.text));
     let is_beside = || {
         question
             .words
@@ -159,7 +163,7 @@ fn names_option(question: &Sentence, wants: &Wants, calls: &WantedCalls) -> bool
 }
 
 /// Returns the user's sentences that answer the questions of a message, each once.
-pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCalls) -> Vec<String> {
+pub(super) fn recall_answers(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCalls) -> Vec<String> {
     let asks = |(sentence, act): &(&Sentence, &Act)| match act.kind {
         Kind::Asks | Kind::Confirms => sentence.form != Form::Polite || sentence.is_marked,
         _ => false,
@@ -179,8 +183,8 @@ pub(super) fn recalled(turn: &Turn, goal: &Goal, wants: &Wants, calls: &WantedCa
 /// A consent fits only a yes-or-no question.
 pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool {
     let any = |wanted: &dyn Fn(Form) -> bool| turn.sentences.iter().any(|one| wanted(one.form));
-    let consents = message::words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
-    // A consent does not confirm a value that the user did not say: `Did the letter name a fee?`
+    let consents = words(line).first().is_some_and(|word| word.is_one_of(&CONSENTS));
+    // The user does not confirm a value that they did not say: `Did the letter name a fee?`
     let confirms = any(&|form| form == Form::Check) && (!consents || agrees);
     let offers = any(&|form| matches!(form, Form::Offer | Form::Extra))
         || confirms
@@ -190,14 +194,14 @@ pub(super) fn suits(line: &str, turn: &Turn, worked: bool, agrees: bool) -> bool
     let asks = any(&|form| matches!(form, Form::Question | Form::Request));
     let reports = any(&|form| matches!(form, Form::Report | Form::Closing));
     let checks = any(&|form| form == Form::Check);
-    // What a statement reports needs no consent.
+    // The user consents to no report.
     let proposes = turn.proposes() || !turn.has(Kind::Reports);
     offers || if consents { worked && !asks && !reports && !checks && proposes } else { worked || asks }
 }
 
 /// Joins several answers, each as a sentence of its own.
 #[must_use]
-pub fn joined(say: &[&str]) -> String {
+pub fn join_sentences(say: &[&str]) -> String {
     let mut text = String::new();
     for part in say {
         if !text.is_empty() {

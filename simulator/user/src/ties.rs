@@ -11,7 +11,7 @@ use super::vocabulary::Link;
 pub(super) const MIN_BARE_AMOUNT: f64 = 20.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tie {
+pub(super) enum MatchRule {
     /// Both have one role: different values contradict each other.
     Role,
     /// Only equal values are significant.
@@ -27,45 +27,52 @@ pub(super) fn may_replace(one: Link, other: Link) -> bool {
 
 /// Returns the way to compare a mention of the assistant with one of the user, if there is one.
 /// `names` are the stems of a withheld detail's names, where the user's mention is in one.
-pub(super) fn tie(
+pub(super) fn match_rule(
     mention: &Mention,
     own: &Mention,
     source: &Reading,
     names: Option<&[String]>,
-) -> Option<Tie> {
+) -> Option<MatchRule> {
     let ends = (mention.link, own.link);
     if own.link == Link::Aside {
         return None;
     }
     match (&mention.value, &own.value) {
         (Value::Day(_), Value::Day(_)) | (Value::Time(_), Value::Time(_)) => {
-            (!matches!(ends, (Link::From, Link::Until) | (Link::Until, Link::From))).then_some(Tie::Role)
+            (!matches!(ends, (Link::From, Link::Until) | (Link::Until, Link::From)))
+                .then_some(MatchRule::Role)
         }
-        (Value::Phrase(_), Value::Phrase(_)) => (mention.link == own.link).then_some(Tie::Role),
-        (Value::Code(one), Value::Code(two)) => is_same_shape(one, two).then_some(Tie::Role),
+        (Value::Phrase(_), Value::Phrase(_)) => (mention.link == own.link).then_some(MatchRule::Role),
+        (Value::Code(one), Value::Code(two)) => is_same_shape(one, two).then_some(MatchRule::Role),
         (Value::Number { unit: one_unit, .. }, Value::Number { value: two, unit: two_unit, .. }) => {
             let of_detail = own.nouns.is_empty()
                 && mention.nouns.iter().any(|noun| names.is_some_and(|names| names.contains(noun)));
             match (one_unit, two_unit) {
-                (Some(one), Some(two)) => (one.dimension == two.dimension).then_some(Tie::Role),
+                (Some(one), Some(two)) => (one.dimension == two.dimension).then_some(MatchRule::Role),
                 (None, None) => {
                     let shares = mention.nouns.iter().any(|noun| own.nouns.contains(noun)) || of_detail;
                     let is_bare = mention.nouns.is_empty() || own.nouns.is_empty();
-                    (shares || is_bare).then_some(Tie::Role)
+                    (shares || is_bare).then_some(MatchRule::Role)
                 }
-                (Some(_), None) => (own.nouns.is_empty() && names.is_some()).then_some(Tie::Role),
-                (None, Some(_)) => (mention.nouns.is_empty() && *two >= 0.0).then_some(Tie::Role),
+                (Some(_), None) => (own.nouns.is_empty() && names.is_some()).then_some(MatchRule::Role),
+                (None, Some(_)) => (mention.nouns.is_empty() && *two >= 0.0).then_some(MatchRule::Role),
             }
         }
         (Value::Money(_), Value::Money(_)) => {
             let is_bound = matches!(own.link, Link::AtMost | Link::AtLeast);
-            Some(if is_price(mention, source) && !is_bound { Tie::Equality } else { Tie::Role })
+            Some(if is_price(mention, source) && !is_bound { MatchRule::Equality } else { MatchRule::Role })
         }
         (Value::Money(_), Value::Number { value, unit: None, .. }) => {
             let may_be_money = own.nouns.is_empty() && *value >= MIN_BARE_AMOUNT;
-            may_be_money.then_some(if is_price(mention, source) { Tie::Equality } else { Tie::Role })
+            may_be_money.then_some(if is_price(mention, source) {
+                MatchRule::Equality
+            } else {
+                MatchRule::Role
+            })
         }
-        (Value::Number { unit: None, .. }, Value::Money(_)) => mention.nouns.is_empty().then_some(Tie::Role),
+        (Value::Number { unit: None, .. }, Value::Money(_)) => {
+            mention.nouns.is_empty().then_some(MatchRule::Role)
+        }
         _ => None,
     }
 }

@@ -1,9 +1,9 @@
 //! Computes the topic of a clause: its content words, the kinds of answer that it asks for, and its vector.
 //!
-//! It must not know which details there are.
+//! This module must not know which details there are.
 
-use super::message::Word;
 use super::phrases::{ASKED_BY, AUXILIARIES, FILLERS, IMPERATIVES, KINDS_OF, NEEDS, PREPOSITIONS, PRONOUNS};
+use super::words::Word;
 use diorama_engine::embed::embedded;
 use diorama_engine::search::words::stem;
 
@@ -40,22 +40,22 @@ pub(super) struct AskedKinds {
 
 impl Topic {
     /// Returns the topic of words; an empty one is near nothing.
-    pub(super) fn of(words: &[Word]) -> Self {
-        let told = told(words);
-        if told.is_empty() {
+    pub(super) fn from_words(words: &[Word]) -> Self {
+        let content = content_words(words);
+        if content.is_empty() {
             return Self::default();
         }
-        let vector = embedded().map_or_else(|_| Vec::new(), |model| model.vector(&told.join(" ")));
-        Self { stems: told.iter().map(|word| stem(word)).collect(), vector }
+        let vector = embedded().map_or_else(|_| Vec::new(), |model| model.vector(&content.join(" ")));
+        Self { stems: content.iter().map(|word| stem(word)).collect(), vector }
     }
 
     /// Returns the stems of a topic, without its vector.
     pub(super) fn stems_of(words: &[Word]) -> Vec<String> {
-        told(words).into_iter().map(stem).collect()
+        content_words(words).into_iter().map(stem).collect()
     }
 
     /// Returns the topic of a question's target: `which [course] shall I take`.
-    pub(super) fn of_head(words: &[Word]) -> Option<Self> {
+    pub(super) fn from_head(words: &[Word]) -> Option<Self> {
         let begins = words.iter().enumerate().position(|(at, word)| {
             let counts = word.text == "how"
                 && words.get(at + 1).is_some_and(|next| matches!(&*next.text, "many" | "much"));
@@ -85,7 +85,7 @@ impl Topic {
                 break;
             }
         }
-        let topic = Self::of(&head);
+        let topic = Self::from_words(&head);
         (!topic.stems.is_empty()).then_some(topic)
     }
 
@@ -111,8 +111,8 @@ impl Topic {
 }
 
 /// Returns the content words; question words become the nouns that they stand for.
-fn told(words: &[Word]) -> Vec<&str> {
-    let mut told = Vec::new();
+fn content_words(words: &[Word]) -> Vec<&str> {
+    let mut found = Vec::new();
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let asked = ASKED_BY.iter().find(|(phrase, _)| {
@@ -120,21 +120,21 @@ fn told(words: &[Word]) -> Vec<&str> {
             here.len() == phrase.len() && here.iter().zip(*phrase).all(|(word, part)| word.text == *part)
         });
         if let Some((phrase, meaning)) = asked {
-            told.extend_from_slice(meaning);
+            found.extend_from_slice(meaning);
             at += phrase.len();
             continue;
         }
         if !word.is_one_of(&FILLERS) {
-            told.push(&word.text);
+            found.push(&word.text);
         }
         at += 1;
     }
-    told
+    found
 }
 
 impl Kinds {
     /// Returns the kinds that are in both.
-    pub(super) const fn and(self, other: Self) -> Self {
+    pub(super) const fn intersection(self, other: Self) -> Self {
         Self {
             day: self.day && other.day,
             clock: self.clock && other.clock,
@@ -144,7 +144,7 @@ impl Kinds {
     }
 
     /// Returns the kinds that are in one of them.
-    pub(super) const fn or(self, other: Self) -> Self {
+    pub(super) const fn union(self, other: Self) -> Self {
         Self {
             day: self.day || other.day,
             clock: self.clock || other.clock,
@@ -154,12 +154,12 @@ impl Kinds {
     }
 
     /// Returns true if any kind is set.
-    pub(super) const fn any(self) -> bool {
+    pub(super) const fn has_any(self) -> bool {
         self.day || self.clock || self.person || self.number
     }
 
     /// Returns the kinds of answer that a user's words contain.
-    pub(super) fn of_answer(words: &[Word]) -> Self {
+    pub(super) fn from_answer(words: &[Word]) -> Self {
         let mut kinds = Self::default();
         for (at, word) in words.iter().enumerate() {
             let next = words.get(at + 1).map_or("", |next| &*next.text);
@@ -210,7 +210,7 @@ const NUMBER_WORDS: [&str; 15] = [
 
 impl AskedKinds {
     /// Returns the kinds of answer that a clause asks for.
-    pub(super) fn of(words: &[Word]) -> Self {
+    pub(super) fn from_clause(words: &[Word]) -> Self {
         let mut asked = Self::default();
         for (at, word) in words.iter().enumerate() {
             let before = at.checked_sub(1).and_then(|at| words.get(at)).map_or("", |before| &*before.text);
@@ -229,7 +229,7 @@ impl AskedKinds {
                     asked.kinds.number = true;
                 }
                 "cent" if before == "per" => asked.kinds.number = true,
-                "how" if COUNTED.contains(&next) => {
+                "how" if MEASURE_WORDS.contains(&next) => {
                     asked.kinds.number = true;
                     asked.strict.number |= matches!(next, "many" | "much" | "heavy" | "far");
                 }
@@ -245,4 +245,5 @@ impl AskedKinds {
     }
 }
 
-const COUNTED: [&str; 10] = ["many", "much", "heavy", "loud", "far", "long", "big", "high", "bright", "warm"];
+const MEASURE_WORDS: [&str; 10] =
+    ["many", "much", "heavy", "loud", "far", "long", "big", "high", "bright", "warm"];

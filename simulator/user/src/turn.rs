@@ -1,16 +1,18 @@
 //! Parses an assistant's message once: each sentence as a speech act with its typed mentions.
 //!
-//! It must not know what the user wants.
+//! This module must not know what the user wants.
 
 use diorama_answers::Clock;
 use diorama_seeds::english::stem;
 
 use super::calls::WantedCalls;
+use super::form::Form;
 use super::mentions::Reading;
-use super::message::{self, Form, Sentence, Word};
+use super::message::{self, Sentence};
 use super::phrases::{AUXILIARIES, OPENERS, POLITE, PREPOSITIONS, PRONOUNS};
 use super::tokens::Token;
 use super::vocabulary::{Link, REMAINING, is_one_of};
+use super::words::Word;
 
 /// The purpose of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +67,14 @@ impl Turn {
             })
             .collect::<Vec<Act>>();
         acts.iter_mut().for_each(|act| set_left_alone_aside(&mut act.reading));
-        // A list may follow an offer: `Shall I check all three: the phone, the tablet and the router?`
+        // The assistant may list things after an offer: `Shall I check all: the phone and the tablet?`
         for at in 1..sentences.len() {
             let is_list = sentences[at - 1].text.ends_with(':') && acts[at - 1].kind == Kind::Offers;
             if is_list && sentences[at].form == Form::Fragment {
                 (sentences[at].form, acts[at].kind) = (Form::Statement, Kind::Remarks);
             }
         }
-        // Reports beside an offer belong to it, and ask nothing.
+        // The assistant asks nothing by its reports beside an offer.
         if acts.iter().any(|act| act.kind == Kind::Offers) {
             let reports = sentences.iter_mut().zip(&acts).filter(|(_, act)| act.kind == Kind::Reports);
             reports.for_each(|(sentence, _)| sentence.form = Form::Statement);
@@ -93,7 +95,7 @@ impl Turn {
     /// Finds the offers that depend on the wanted calls: a question that begins with one of their verbs, as
     /// `Start now?`, and a question for leave after a statement. That statement becomes an announcement.
     pub(super) fn find_offers(&mut self, calls: &WantedCalls, asks_detail: impl Fn(&Sentence, &Act) -> bool) {
-        // Lists and requests in the user's words are statements where a question for leave follows.
+        // Lists and requests that the assistant repeats before it asks leave ask nothing themselves.
         let leave = self.parts().collect::<Vec<_>>().into_iter().rposition(|(sentence, act)| {
             act.reading.mentions.is_empty() && sentence.may_ask_leave(|_| false)
         });
@@ -139,7 +141,7 @@ impl Turn {
                 (self.sentences[at].form, self.acts[at].kind) = (Form::Offer, Kind::Offers);
             }
             let (sentence, act) = (&self.sentences[at], &self.acts[at]);
-            // The statement before a bare question for leave is what is offered.
+            // The assistant offers the statement before a bare question for leave.
             let is_bare = act.kind == Kind::Offers
                 && act.reading.mentions.is_empty()
                 && !sentence.words.iter().any(is_verb)
@@ -209,7 +211,7 @@ fn kind(sentence: &Sentence, reading: &Reading) -> Kind {
         Form::Closing => Kind::Closes,
         // `Is that right?`, `OK?`
         _ if sentence.asks_leave() => Kind::Offers,
-        Form::Request if lets(&sentence.words) => Kind::Announces,
+        Form::Request if announces_by_let(&sentence.words) => Kind::Announces,
         // `Your visit moves to Friday.`
         Form::Request if has_value && !sentence.is_marked && begins_with_your(&sentence.words) => {
             Kind::Reports
@@ -252,7 +254,7 @@ fn declines(words: &[Word]) -> bool {
 }
 
 /// Returns true for an announcement such as `Let me look`, and not for `let me know`.
-fn lets(words: &[Word]) -> bool {
+fn announces_by_let(words: &[Word]) -> bool {
     let begins = words.iter().position(|word| !word.is_one_of(&OPENERS)).unwrap_or(0);
     let text = |at: usize| words.get(begins + at).map_or("", |word| &*word.text);
     text(0) == "let" && matches!(text(1), "me" | "us") && text(2) != "know"

@@ -169,7 +169,7 @@ pub(super) const ACTIONS: [(Action, &[&str]); 5] = [
 ];
 
 /// Phrases of removal without a verb of [`ACTIONS`]: a stem, and a word that follows within its clause.
-pub(super) const TAKES_AWAY: [(&str, &str); 10] = [
+pub(super) const REMOVAL_PHRASES: [(&str, &str); 10] = [
     ("take", "off"),
     ("take", "out"),
     ("call", "off"),

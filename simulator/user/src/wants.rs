@@ -1,7 +1,6 @@
 //! Reads the wants of the user as typed mentions: in messages, in withheld details and in the next line.
 //!
-//! It compares a mention of the assistant with them. It sees the script and the shown replies, and no other
-//! record.
+//! This module sees the script and the shown replies, and no other record.
 
 use diorama_answers::Clock;
 use diorama_seeds::english::{fold, has_words};
@@ -10,122 +9,25 @@ use diorama_seeds::script::{Goal, Script};
 use diorama_seeds::value::Date;
 
 use super::consent::is_consent;
-use super::mentions::{Mention, Reading, Value};
+use super::mentions::{Mention, Reading};
 use super::progress::{Progress, Scene};
 use super::shown::shown_names;
-use super::ties::{Tie, first_date, has_same_value, is_equal, may_replace, tie};
-use super::tokens::{Token, content_stems, tokens};
+use super::source::{Source, SourceKind};
+use super::ties::has_same_value;
+use super::tokens::content_stems;
 use super::turn::Turn;
-use super::vocabulary::{Action, Link, REFERRING, REQUESTING, SECRETS, action, is_common, is_one_of};
+use super::vocabulary::{SECRETS, is_one_of};
 
 /// The fewest letters that two forms of a word share.
 const MIN_FORM_LETTERS: usize = 3;
-
-/// The position of a text of the user in the script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// A line after the opening: it replaces earlier values.
-    Said,
-    /// The opening of the goal, a detail, or a consent that comes next.
-    Goal,
-    /// The next line, if it says something new.
-    Next,
-    /// A text of an earlier goal.
-    Earlier,
-}
-
-#[derive(Debug)]
-pub(super) struct Source {
-    pub(super) place: Place,
-    pub(super) reading: Reading,
-    /// The position of the withheld detail that it is.
-    pub(super) detail: Option<usize>,
-    /// Stems of the detail's names.
-    nouns: Vec<String>,
-    /// True if it proves the user's identity: its numbers are compared with no others.
-    is_secret: bool,
-    folded: String,
-}
-
-impl Source {
-    /// Returns true if a mention stands in a sentence that requests an action.
-    fn requests_in(&self, own: &Mention) -> bool {
-        self.has_in_sentence(self.reading.sentence(own.span), &REQUESTING)
-    }
-
-    /// Returns true if a sentence has one of some words.
-    fn has_in_sentence(&self, sentence: usize, words: &[&str]) -> bool {
-        let mut tokens = self.reading.tokens.iter().filter(|token| words.contains(&&*token.text));
-        tokens.any(|token| self.reading.sentence(token.span) == sentence)
-    }
-
-    /// Returns true if a day or time stands apart from the request: `We leave tomorrow. Please cancel my
-    /// bookings.`
-    fn is_background(&self, own: &Mention) -> bool {
-        if self.detail.is_some() || !matches!(own.value, Value::Day(_) | Value::Time(_)) {
-            return false;
-        }
-        let requests = || {
-            let tokens = self.reading.tokens.iter();
-            let asks = |token: &&Token| {
-                REQUESTING.contains(&&*token.text)
-                    || action(&token.stem).is_some_and(|what| what != Action::Read)
-            };
-            tokens.filter(asks).map(|token| self.reading.sentence(token.span))
-        };
-        let sentence = self.reading.sentence(own.span);
-        let refers = |at: usize| self.has_in_sentence(at, &REFERRING);
-        !refers(sentence)
-            && requests().next().is_some()
-            && requests().all(|at| at != sentence)
-            && !requests().any(refers)
-    }
-
-    /// Returns folded words as the text has them, if it has them.
-    pub(super) fn quote(&self, words: &str) -> Option<String> {
-        // A code is written in capitals.
-        let mut codes = self.reading.tokens.iter().filter(|token| token.is_code);
-        if let Some(code) = codes.find(|token| token.text == words) {
-            return Some(self.reading.words_at(code.span).to_owned());
-        }
-        let stems: Vec<String> = tokens(words).into_iter().map(|token| token.stem).collect();
-        let span = self.reading.find_words(&stems).filter(|_| !stems.is_empty())?;
-        Some(self.reading.words_at(span).to_owned())
-    }
-
-    /// Returns the stems of its names, if it is a withheld detail.
-    fn names(&self) -> Option<&[String]> {
-        self.detail.map(|_| &*self.nouns)
-    }
-}
-
-/// The value that the user wants instead.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Right {
-    /// The value of a withheld detail, by position.
-    Detail(usize),
-    /// Words of the user.
-    Words(String),
-}
-
-/// The result of comparing a mention with the wants of the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// The user wants this value.
-    Same,
-    /// The script leaves it open.
-    New,
-    /// The user wants another value.
-    Other(Right),
-}
 
 #[derive(Debug)]
 pub(super) struct Wants {
     /// Texts of the user, the newest first.
     pub(super) sources: Vec<Source>,
     /// Names that replies showed, with their fields.
-    shown: Vec<(ResourceId, FieldId, String)>,
-    clock: Clock,
+    pub(super) shown: Vec<(ResourceId, FieldId, String)>,
+    pub(super) clock: Clock,
 }
 
 impl Wants {
@@ -133,10 +35,10 @@ impl Wants {
     pub(super) fn new(script: &Script, goal: &Goal, progress: &Progress, scene: &Scene<'_>) -> Self {
         let clock = Clock::at(scene.clock, &scene.base.world().zone);
         let mut sources = Vec::new();
-        let mut add = |place: Place, text: &str, detail: Option<usize>, names: &str| {
+        let mut add = |kind: SourceKind, text: &str, detail: Option<usize>, names: &str| {
             let nouns = content_stems(names);
             sources.push(Source {
-                place,
+                kind,
                 reading: Reading::read(text, &clock),
                 detail,
                 is_secret: nouns.iter().any(|noun| is_one_of(noun, &SECRETS)),
@@ -147,7 +49,7 @@ impl Wants {
         let lines = progress.lines as usize;
         for line in goal.lines.iter().take(lines).rev() {
             if !is_consent(line) {
-                add(Place::Said, line, None, "");
+                add(SourceKind::Line, line, None, "");
             }
         }
         for (at, detail) in goal.withheld.iter().enumerate() {
@@ -156,32 +58,32 @@ impl Wants {
                 .filter(|text| !text.contains('?'))
                 .map(|text| &**text)
                 .collect();
-            add(Place::Goal, &detail.say, Some(at), &names.join(" "));
+            add(SourceKind::Goal, &detail.say, Some(at), &names.join(" "));
         }
-        add(Place::Goal, &goal.user, None, "");
+        add(SourceKind::Goal, &goal.user, None, "");
         if let Some(next) = goal.lines.get(lines) {
-            add(if is_consent(next) { Place::Goal } else { Place::Next }, next, None, "");
+            add(if is_consent(next) { SourceKind::Goal } else { SourceKind::NextLine }, next, None, "");
         }
         for earlier in script.goals.iter().take(progress.goal as usize).rev() {
             for line in earlier.lines.iter().rev() {
-                add(Place::Earlier, line, None, "");
+                add(SourceKind::Earlier, line, None, "");
             }
             for detail in &earlier.withheld {
-                add(Place::Earlier, &detail.say, None, &detail.about);
+                add(SourceKind::Earlier, &detail.say, None, &detail.about);
             }
-            add(Place::Earlier, &earlier.user, None, "");
+            add(SourceKind::Earlier, &earlier.user, None, "");
         }
         Self { sources, shown: shown_names(scene), clock }
     }
 
     /// Returns the texts of the open goal that apply already.
     pub(super) fn current_sources(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().filter(|source| matches!(source.place, Place::Said | Place::Goal))
+        self.sources.iter().filter(|source| matches!(source.kind, SourceKind::Line | SourceKind::Goal))
     }
 
     /// Returns the texts of the open goal, with the next line.
     pub(super) fn goal_sources(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter().filter(|source| source.place != Place::Earlier)
+        self.sources.iter().filter(|source| source.kind != SourceKind::Earlier)
     }
 
     /// Returns the date of the conversation.
@@ -252,269 +154,4 @@ impl Wants {
         let mut stems = tokens.map(|token| &*token.stem).filter(|stem| stem.len() >= MIN_FORM_LETTERS);
         stems.any(|stem| word.starts_with(stem))
     }
-
-    /// Compares a mention of an offer with the wants.
-    pub(super) fn fit(&self, mention: &Mention, offer: &Reading) -> Fit {
-        let fit = self.fit_goal(mention, offer);
-        if fit != Fit::New || matches!(mention.value, Value::Name(_) | Value::Phrase(_) | Value::Money(_)) {
-            return fit;
-        }
-        // `Then book it` keeps the earlier wants.
-        let is_elliptic = |source: &Source| source.detail.is_some() || source.reading.mentions.is_empty();
-        let earlier: Vec<&Source> =
-            self.sources.iter().filter(|source| source.place == Place::Earlier).collect();
-        let mut mentions = earlier.iter().flat_map(|source| &source.reading.mentions);
-        if mentions.any(|own| own.value.is_alike(&mention.value) && is_equal(mention, own, self.clock.today))
-        {
-            return Fit::Same;
-        }
-        let counts = !matches!(mention.value, Value::Number { .. }) || !mention.nouns.is_empty();
-        let other = self.find_other(mention, &earlier, offer);
-        other.filter(|_| counts && self.current_sources().all(is_elliptic)).map_or(Fit::New, Fit::Other)
-    }
-
-    /// Compares a mention of a statement with the open goal.
-    pub(super) fn fit_goal(&self, mention: &Mention, offer: &Reading) -> Fit {
-        if let Value::Name(words) = &mention.value {
-            return self.fit_name(mention, words, offer);
-        }
-        if let Value::Phrase(words) = &mention.value
-            && words.iter().any(|word| self.says(word))
-        {
-            return Fit::New;
-        }
-        let alone = !offer.mentions.iter().any(|other| other.link == Link::Until);
-        let equal_in = |source: &Source| {
-            let mentions = || source.reading.mentions.iter();
-            let is_wanted = |own: &&Mention| !self.is_denied(own);
-            mentions().filter(is_wanted).any(|own| {
-                tie(mention, own, &source.reading, source.names()).is_some()
-                    && is_equal(mention, own, self.clock.today)
-            }) || (alone && self.is_within(mention, source))
-        };
-        if self.sources.iter().any(|source| source.place == Place::Next && equal_in(source)) {
-            return Fit::Same;
-        }
-        // The last message counts first.
-        let said =
-            self.sources.iter().filter(|source| source.place == Place::Said).map(|source| vec![source]);
-        let goal: Vec<&Source> = self.sources.iter().filter(|source| source.place == Place::Goal).collect();
-        // An end beside a start is compared with ends.
-        let has_start = offer
-            .mentions
-            .iter()
-            .any(|other| other.span.end <= mention.span.start && other.value.is_alike(&mention.value));
-        let is_end = mention.link == Link::Until && has_start;
-        let mut own_mentions = self.current_sources().flat_map(|source| &source.reading.mentions);
-        if is_end && !own_mentions.any(|own| own.link == Link::Until) {
-            return Fit::New;
-        }
-        for group in said.chain([goal]) {
-            if group.iter().any(|source| equal_in(source)) {
-                return Fit::Same;
-            }
-            if let Some(right) = self.find_other(mention, &group, offer) {
-                return Fit::Other(right);
-            }
-        }
-        Fit::New
-    }
-
-    /// Finds another value of the same role in some texts.
-    fn find_other(&self, mention: &Mention, sources: &[&Source], offer: &Reading) -> Option<Right> {
-        let pairs =
-            sources.iter().flat_map(|source| source.reading.mentions.iter().map(move |own| (source, own)));
-        let mut found: Vec<(&Source, &Mention)> = pairs
-            .filter(|(source, _)| {
-                let named = || mention.nouns.iter().any(|noun| source.nouns.contains(noun));
-                !source.is_secret || matches!(mention.value, Value::Code(_)) || named()
-            })
-            .filter(|(source, own)| {
-                !self.is_denied(own)
-                    && !source.is_background(own)
-                    && tie(mention, own, &source.reading, source.names()) == Some(Tie::Role)
-            })
-            // A value that the offer repeats elsewhere is taken: `6 people at 8`.
-            .filter(|(_, own)| {
-                !offer
-                    .mentions
-                    .iter()
-                    .any(|other| other.span != mention.span && is_equal(other, own, self.clock.today))
-            })
-            .map(|(source, own)| (*source, own))
-            .collect();
-        found.sort_by_key(|(_, own)| own.link != mention.link);
-        let (source, own) = found.first()?;
-        Some(right_value(source, own))
-    }
-
-    /// Returns true if the user took a value back.
-    fn is_denied(&self, own: &Mention) -> bool {
-        own.is_denied
-            || self.current_sources().flat_map(|source| &source.reading.mentions).any(|other| {
-                other.is_denied && other.value.is_alike(&own.value) && is_equal(own, other, self.clock.today)
-            })
-    }
-
-    /// Returns true if a day or time lies in a range of the user: `from Monday to Sunday`.
-    fn is_within(&self, mention: &Mention, source: &Source) -> bool {
-        if matches!(mention.link, Link::From | Link::Until) {
-            return false;
-        }
-        let mentions = &source.reading.mentions;
-        let ends = mentions.iter().filter(|own| own.link == Link::Until);
-        ends.into_iter().any(|end| {
-            let start = mentions.iter().rfind(|own| {
-                own.span.end <= end.span.start && own.value.is_alike(&end.value) && own.link != Link::Until
-            });
-            match (start.map(|start| &start.value), &mention.value, &end.value) {
-                (Some(Value::Day(start)), Value::Day(day), Value::Day(end)) => {
-                    let is_in = |day: Date| {
-                        first_date(start).is_some_and(|start| start <= day)
-                            && first_date(end).is_some_and(|end| day <= end)
-                    };
-                    first_date(day).is_some_and(is_in)
-                }
-                (Some(Value::Time(start)), Value::Time(time), Value::Time(end)) => {
-                    start.time <= time.time && time.time <= end.time
-                }
-                _ => false,
-            }
-        })
-    }
-
-    /// Compares a name with the user's names that the offer leaves out.
-    fn fit_name(&self, mention: &Mention, words: &[String], offer: &Reading) -> Fit {
-        let known = words.iter().filter(|word| is_common(word) || self.says(word)).count();
-        let own_names = || {
-            let sources = self.current_sources();
-            sources.flat_map(move |source| {
-                source.reading.mentions.iter().filter_map(move |own| match &own.value {
-                    Value::Name(words) if own.link != Link::Aside && !self.is_denied(own) => {
-                        Some((source, own, words))
-                    }
-                    _ => None,
-                })
-            })
-        };
-        if known == words.len() {
-            let turned = |(_, own, other): &(&Source, &Mention, &Vec<String>)| {
-                let ends = (mention.link, own.link);
-                *other == words
-                    && matches!(ends, (Link::From, Link::To | Link::Until) | (Link::To, Link::From))
-            };
-            let Some((source, own, _)) = own_names().find(turned) else { return Fit::Same };
-            return Fit::Other(both_ends(source).unwrap_or_else(|| right_value(source, own)));
-        }
-        if known > 0 {
-            // `Kitchen Speaker` for `Garden Speaker`; `Emilia Diaz` for `Emilia`.
-            let shares = |own: &[String]| own.iter().any(|word| words.contains(word));
-            let is_part = |own: &[String]| own.iter().all(|word| words.contains(word));
-            if own_names().any(|(_, _, own)| is_part(own)) {
-                return Fit::Same;
-            }
-            return match own_names().find(|(_, _, own)| shares(own)) {
-                Some((source, own, _)) => Fit::Other(right_value(source, own)),
-                None => Fit::New,
-            };
-        }
-        let fields = |words: &[String]| {
-            let name = words.join(" ");
-            let of = self.shown.iter().filter(move |(_, _, shown)| *shown == name);
-            of.map(|(resource, field, _)| (*resource, *field)).collect::<Vec<_>>()
-        };
-        let own_fields = fields(words);
-        let stands_for = |own: &Mention, other: &[String]| {
-            let other_fields = fields(other);
-            if own_fields.is_empty() || other_fields.is_empty() {
-                return may_replace(mention.link, own.link);
-            }
-            own_fields.iter().any(|field| other_fields.contains(field))
-        };
-        let fits = |(_, own, other): &(&Source, &Mention, &Vec<String>)| {
-            !offer.has_any(other) && stands_for(own, other)
-        };
-        // A name of the request itself comes first.
-        let of_request = |(source, own, _): &(&Source, &Mention, &Vec<String>)| source.requests_in(own);
-        let found = own_names().filter(fits).find(of_request).or_else(|| own_names().find(fits));
-        found.map_or(Fit::New, |(source, own, _)| Fit::Other(right_value(source, own)))
-    }
-
-    /// Finds the right partner of a value that an offer pairs wrongly: `Ana, 2 kg` for `Ana's is 6 kg, Ben's
-    /// is 2 kg`.
-    pub(super) fn find_partner(&self, offer: &Reading) -> Option<Right> {
-        self.current_sources().find_map(|source| {
-            let offered = |own: &Mention| match &own.value {
-                Value::Name(words) => offer.has_any(words),
-                _ => offer.mentions.iter().any(|mention| {
-                    mention.value.is_alike(&own.value) && is_equal(mention, own, self.clock.today)
-                }),
-            };
-            let part = |own: &Mention| source.reading.part(own.span);
-            let own: Vec<&Mention> = source.reading.mentions.iter().filter(|own| offered(own)).collect();
-            let [one, two] = own.as_slice() else { return None };
-            let others = || source.reading.mentions.iter().filter(|other| !offered(other));
-            let (first, second) = (part(one), part(two));
-            // The offer begins with its subject.
-            let place = |own: &Mention| match &own.value {
-                Value::Name(words) => offer.tokens.iter().position(|token| words.contains(&token.text)),
-                _ => None,
-            };
-            let ahead = place(two).is_some_and(|two| place(one).is_none_or(|one| two < one));
-            let (subject, value) = if ahead { (two, one) } else { (one, two) };
-            let partner = others().find(|other| {
-                part(other) == part(subject)
-                    && part(other) != part(value)
-                    && other.value.is_alike(&value.value)
-                    && other.link == value.link
-            })?;
-            let has_other =
-                others().any(|other| part(other) == part(value) && other.value.is_alike(&subject.value));
-            (first != second && has_other).then(|| right_value(source, partner))
-        })
-    }
-
-    /// Finds a name in small letters that replies showed, where the user named another of the same field.
-    pub(super) fn find_other_shown(&self, offer: &Reading) -> Option<Right> {
-        let offered = fold(&offer.source);
-        for (resource, field, name) in self.shown.iter().filter(|(_, _, name)| has_words(&offered, name)) {
-            if self.says(name) {
-                continue;
-            }
-            let alike = self.shown.iter().filter(|(other, of, _)| (other, of) == (resource, field));
-            for (_, _, wanted) in
-                alike.filter(|(_, _, wanted)| wanted != name && !has_words(&offered, wanted))
-            {
-                if let Some(source) = self.current_sources().find(|source| has_words(&source.folded, wanted))
-                {
-                    return Some(source.detail.map_or_else(|| Right::Words(wanted.clone()), Right::Detail));
-                }
-            }
-        }
-        None
-    }
-}
-
-/// Returns the right value of a mention: a detail in its own words, and a range with both its ends.
-fn right_value(source: &Source, own: &Mention) -> Right {
-    if let Some(detail) = source.detail {
-        return Right::Detail(detail);
-    }
-    let mut others = source.reading.mentions.iter().filter(|other| other.value.is_alike(&own.value));
-    let (start, end) = match own.link {
-        Link::Until => (others.rfind(|other| other.span.end <= own.span.start), Some(own)),
-        _ => (Some(own), others.find(|other| other.link == Link::Until && other.span.start >= own.span.end)),
-    };
-    let span =
-        start.zip(end).and_then(|(start, end)| source.reading.source.get(start.span.start..end.span.end));
-    Right::Words(span.map_or_else(|| own.words.clone(), str::to_owned))
-}
-
-/// Returns the user's words for a route: `Oakmead to Stonebridge`.
-fn both_ends(source: &Source) -> Option<Right> {
-    let names = || source.reading.mentions.iter().filter(|own| matches!(own.value, Value::Name(_)));
-    let from = names().find(|own| own.link == Link::From)?;
-    let to = names().find(|own| own.link == Link::To)?;
-    let words = source.reading.source.get(from.span.start..to.span.end)?;
-    Some(Right::Words(words.to_owned()))
 }

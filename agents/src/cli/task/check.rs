@@ -54,7 +54,8 @@ impl Prover for Gates {
         let wrong = |error: &dyn std::fmt::Display| NoCandidate(error.to_string());
         let candidate = Candidate::read(candidate).map_err(|error| wrong(&error))?;
         let (vocabulary, survey) = (Vocabulary::new(base), Survey::new(base.world()));
-        let context = WorldContext { base, vocabulary: &vocabulary, survey: &survey, stop: Stop::when(gone) };
+        let context =
+            WorldContext { base, vocabulary: &vocabulary, survey: &survey, stop: Stop::on_flag(gone) };
         let verdicts = check(context, candidate);
         let verdicts = verdicts.map_err(|error| wrong(&error))?;
         serde_json::to_value(verdicts).map_err(|error| wrong(&error))

@@ -6,7 +6,9 @@ use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::task::ChangeKind;
 use diorama_seeds::value::Value;
 
-use super::{Allowed, Expected, Key, Window, changed, kind, may_change, named};
+use super::{
+    AllowedFields, ExpectedChanges, Key, Window, find_changed_fields, kind, may_change, record_label,
+};
 use crate::errors::{ErrorClass, GradeError};
 use diorama_engine::RecordChange;
 
@@ -25,9 +27,9 @@ pub(super) fn judge(
     goal: u32,
     window: &Window<'_>,
     known: impl Fn(&RecordChange) -> bool,
-    expected: &Expected,
+    expected: &ExpectedChanges,
     keys: &BTreeMap<u32, Value>,
-    allowed: &Allowed,
+    allowed: &AllowedFields,
     world: &World,
 ) -> Vec<GradeError> {
     let mut found: BTreeMap<(ResourceId, Value, Sort), GradeError> = BTreeMap::new();
@@ -35,7 +37,7 @@ pub(super) fn judge(
     let mut history: BTreeMap<(ResourceId, Value, FieldId), Vec<&Value>> = BTreeMap::new();
     let mut report = |change: &RecordChange, sort: Sort, what: &str| {
         found.entry((change.resource, change.key.clone(), sort)).or_insert_with(|| {
-            let message = format!("{} {what}", named(change.resource, &change.key, world));
+            let message = format!("{} {what}", record_label(change.resource, &change.key, world));
             GradeError::new(class_of(change, goal, expected), message)
         });
     };
@@ -65,7 +67,7 @@ pub(super) fn judge(
             }
             ChangeKind::Updated => {
                 let (Some(before), Some(after)) = (&change.before, &change.after) else { continue };
-                let fields = changed(before, after);
+                let fields = find_changed_fields(before, after);
                 for field in fields.filter(|field| !may_change(change.resource, *field, allowed, world)) {
                     let name = &world.resource(change.resource).field(field).name;
                     let is_expected = created.contains(&place)
@@ -96,7 +98,7 @@ pub(super) fn judge(
 }
 
 /// Returns the class of damage: premature or late if another goal asks for the change, else collateral.
-pub(super) fn class_of(change: &RecordChange, goal: u32, expected: &Expected) -> ErrorClass {
+pub(super) fn class_of(change: &RecordChange, goal: u32, expected: &ExpectedChanges) -> ErrorClass {
     let asks = |check: &&super::Check| {
         let is_record = match &check.key {
             Key::Is(key) => *key == change.key,

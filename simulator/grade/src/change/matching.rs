@@ -6,7 +6,7 @@ use diorama_seeds::model::World;
 use diorama_seeds::task::ChangeKind;
 use diorama_seeds::value::Value;
 
-use super::{Check, Expected, Key, Window, kind};
+use super::{Check, ExpectedChanges, Key, Window, kind};
 use diorama_engine::RecordChange;
 
 /// The search stops after this many steps and takes the best assignment so far.
@@ -17,7 +17,11 @@ const MISSING: usize = 100;
 /// Returns, for each check, the position of its change among the net changes of its goal. New records are
 /// assigned so that as few fields as possible differ. References between new records and changes of later
 /// goals count, too.
-pub(super) fn assign(expected: &Expected, windows: &[Window<'_>], world: &World) -> Vec<Option<usize>> {
+pub(super) fn assign(
+    expected: &ExpectedChanges,
+    windows: &[Window<'_>],
+    world: &World,
+) -> Vec<Option<usize>> {
     let mut assigned: Vec<Option<usize>> = vec![None; expected.checks.len()];
     let mut open: Vec<usize> = Vec::new();
     for (position, check) in expected.checks.iter().enumerate() {
@@ -47,7 +51,7 @@ pub(super) fn assign(expected: &Expected, windows: &[Window<'_>], world: &World)
 
 /// Returns the keys of the assigned new records, by number.
 pub(super) fn keys(
-    expected: &Expected,
+    expected: &ExpectedChanges,
     windows: &[Window<'_>],
     assigned: &[Option<usize>],
 ) -> BTreeMap<u32, Value> {
@@ -78,7 +82,7 @@ fn place(check: &Check, key: &Value, windows: &[Window<'_>]) -> Option<usize> {
 
 /// Returns the positions of the new records that a check may expect, each with its number of wrong fields.
 fn candidates(
-    expected: &Expected,
+    expected: &ExpectedChanges,
     position: usize,
     windows: &[Window<'_>],
     world: &World,
@@ -103,7 +107,7 @@ fn candidates(
 }
 
 struct Search<'a> {
-    expected: &'a Expected,
+    expected: &'a ExpectedChanges,
     windows: &'a [Window<'a>],
     open: &'a [usize],
     candidates: &'a [Vec<(usize, usize)>],

@@ -27,7 +27,7 @@ pub(super) enum AlterationKind {
 
 /// Selects the alterations of a record to try.
 #[derive(Clone, Copy)]
-pub(super) enum Tried<'a> {
+pub(super) enum FieldChoice<'a> {
     All,
     /// These fields, and the removal of the record.
     Fields(&'a BTreeSet<(ResourceId, FieldId)>),
@@ -51,7 +51,7 @@ impl Alteration {
         }
     }
 
-    pub(super) fn applied(&self, base: &Base, state: &State) -> State {
+    pub(super) fn apply_to(&self, base: &Base, state: &State) -> State {
         state.with_record(base, self.resource, &self.key, self.record.clone())
     }
 }
@@ -62,15 +62,15 @@ impl<'a> Alterer<'a> {
         self,
         resource: ResourceId,
         record: &'a Record,
-        tried: Tried<'a>,
+        tried: FieldChoice<'a>,
     ) -> impl Iterator<Item = Alteration> + 'a {
         let declared = self.base.world().resource(resource);
         let key = &record[declared.key.index()];
         let fields = (0..declared.fields.len()).map(|at| FieldId(at as u16)).filter(move |field| {
             *field != declared.key
                 && match tried {
-                    Tried::All => true,
-                    Tried::Fields(fields) => fields.contains(&(resource, *field)),
+                    FieldChoice::All => true,
+                    FieldChoice::Fields(fields) => fields.contains(&(resource, *field)),
                 }
         });
         let changed = fields.flat_map(move |field| {
@@ -87,7 +87,7 @@ impl<'a> Alterer<'a> {
     }
 
     /// Returns the record with a value of a field that exceeds, or falls below, that of all others.
-    pub(super) fn better(
+    pub(super) fn find_better(
         self,
         resource: ResourceId,
         record: &Record,

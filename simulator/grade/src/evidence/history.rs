@@ -13,7 +13,7 @@ use diorama_seeds::task::Call;
 use serde_json::Map;
 
 use super::question::{Answer, Question, Standard};
-use super::search::{Made, Search};
+use super::search::{MadeCall, Search};
 
 /// The search skips calls whose resources have more records than this.
 pub(super) const MAX_RECORDS: usize = 5_000;
@@ -21,13 +21,13 @@ pub(super) const MAX_RECORDS: usize = 5_000;
 /// Cached verdicts on questions, keyed by the replies that they depend on. Attempts at one task share most of
 /// their replies.
 #[derive(Debug, Default)]
-pub struct Verdicts(RefCell<HashMap<VerdictKey, Known>>);
+pub struct Verdicts(RefCell<HashMap<VerdictKey, CachedVerdict>>);
 
 /// The question's number, the standard, and the addresses of the replies.
 type VerdictKey = (usize, Standard, Vec<usize>);
 
 #[derive(Debug)]
-struct Known {
+struct CachedVerdict {
     holds: bool,
     /// Keeps the replies alive, so that no other reply gets one of their addresses.
     _replies: Vec<Arc<LogEntry>>,
@@ -36,7 +36,7 @@ struct Known {
 /// The calls of an episode up to a point, with the state before each.
 pub(crate) struct History<'a> {
     base: &'a Base,
-    made: Vec<Made<'a>>,
+    made: Vec<MadeCall<'a>>,
     last: State,
     verdicts: Option<&'a Verdicts>,
 }
@@ -64,14 +64,14 @@ impl<'a> History<'a> {
                 state = applied.state;
             }
             if let (true, Some(api)) = (honest, entry.api) {
-                made.push(Made { entry, before, resources: world.api(api).resources() });
+                made.push(MadeCall { entry, before, resources: world.api(api).resources() });
             }
         }
         Self { base, made, last: state, verdicts }
     }
 
     /// Returns the calls whose replies may show these resources, and the state after the last call.
-    pub(super) fn about(&self, resources: &BTreeSet<ResourceId>) -> (Vec<&Made<'a>>, &State) {
+    pub(super) fn about(&self, resources: &BTreeSet<ResourceId>) -> (Vec<&MadeCall<'a>>, &State) {
         let about = self.made.iter().filter(|made| !made.resources.is_disjoint(resources));
         (about.collect(), &self.last)
     }
@@ -89,7 +89,7 @@ impl<'a> History<'a> {
         let resources = api.resources();
         let records: usize = resources.iter().map(|id| world.resource(*id).records.len()).sum();
         // Replies about other resources cannot tell the answer.
-        let replies: Vec<&Made<'_>> =
+        let replies: Vec<&MadeCall<'_>> =
             self.made.iter().filter(|made| !made.resources.is_disjoint(&resources)).collect();
         if replies.is_empty() || records > MAX_RECORDS {
             return false;
@@ -103,7 +103,7 @@ impl<'a> History<'a> {
         }
         let holds = search();
         let _replies = replies.iter().map(|made| Arc::clone(made.entry)).collect();
-        verdicts.borrow_mut().insert(key, Known { holds, _replies });
+        verdicts.borrow_mut().insert(key, CachedVerdict { holds, _replies });
         holds
     }
 
@@ -120,7 +120,7 @@ impl<'a> History<'a> {
         &self,
         base: &Base,
         (question, resources): (&Question, &BTreeSet<ResourceId>),
-        replies: &[&Made<'a>],
+        replies: &[&MadeCall<'a>],
         standard: Standard,
     ) -> bool {
         let Some(call) = self.call(question) else { return false };

@@ -6,7 +6,7 @@ use diorama_engine::session::LogEntry;
 use diorama_engine::{Base, State, apply};
 
 use super::history::{History, MAX_RECORDS};
-use super::question::{Answer, Question, Standard, parsed};
+use super::question::{Answer, Question, Standard, parse_arguments};
 use super::search::{Findings, Search};
 
 /// Returns true if the replies to the calls before an entry show that the policy allows its call. A rule that
@@ -27,7 +27,7 @@ pub(crate) fn permits(base: &Base, initial: &State, before: &[Arc<LogEntry>], en
     let question = Question {
         number: 0,
         api,
-        arguments: parsed(&entry.call.api, &entry.call.arguments, world),
+        arguments: parse_arguments(&entry.call.api, &entry.call.arguments, world),
         answer: Answer::Permitted(rules.iter().map(|rule| rule.message.clone()).collect()),
     };
     let search = Search {

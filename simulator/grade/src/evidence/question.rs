@@ -44,7 +44,7 @@ pub(crate) enum Standard {
 }
 
 /// Parses arguments by their parameters' types. Unknown or malformed arguments are dropped.
-pub(crate) fn parsed(
+pub(crate) fn parse_arguments(
     api: &str,
     arguments: &serde_json::Map<String, serde_json::Value>,
     world: &World,

@@ -13,11 +13,11 @@ use diorama_seeds::model::{FieldId, Record, ResourceId};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
 
-use super::alteration::{Alteration, Alterer, Tried};
+use super::alteration::{Alteration, Alterer, FieldChoice};
 use super::question::{Answer, Question, Standard};
 
 /// A call of an episode.
-pub(super) struct Made<'a> {
+pub(super) struct MadeCall<'a> {
     pub(super) entry: &'a Arc<LogEntry>,
     pub(super) before: State,
     /// The resources that its API reads or writes.
@@ -39,7 +39,7 @@ pub(super) struct Search<'a> {
     /// The reply to the call in that state.
     pub(super) reply: Reply,
     /// The calls of the episode about the same resources.
-    pub(super) replies: &'a [&'a Made<'a>],
+    pub(super) replies: &'a [&'a MadeCall<'a>],
 }
 
 /// Bounds the records that are compared with the first one of a list.
@@ -87,7 +87,7 @@ impl Search<'_> {
         }
         let (shown, others) = self.records_that_matter(&shown);
         let all = shown.into_iter().all(|(resource, record)| {
-            self.tells_of_each(alterer.alterations(resource, record, Tried::All), findings)
+            self.tells_of_each(alterer.alterations(resource, record, FieldChoice::All), findings)
         });
         if !all {
             return false;
@@ -96,7 +96,7 @@ impl Search<'_> {
         // found.
         let fields = std::mem::take(&mut findings.fields);
         let all = self.standard == Standard::Thorough || fields.is_empty();
-        let tried = if all { Tried::All } else { Tried::Fields(&fields) };
+        let tried = if all { FieldChoice::All } else { FieldChoice::Fields(&fields) };
         others.into_iter().all(|(resource, record)| {
             self.tells_of_each(alterer.alterations(resource, record, tried), findings)
         })
@@ -125,7 +125,7 @@ impl Search<'_> {
         let rivals = self.state.iter(self.base, resource);
         let mut unseen = rivals.filter(|record| !shown.contains(self.key(resource, record))).take(MAX_RIVALS);
         unseen.all(|record| {
-            let better = self.alterer().better(resource, record, field, greatest);
+            let better = self.alterer().find_better(resource, record, field, greatest);
             better.is_none_or(|better| !self.alters_answer(&better) || self.is_told(&better))
         })
     }
@@ -167,22 +167,24 @@ impl Search<'_> {
     ) -> Option<bool> {
         let alterer = self.alterer();
         let fits = |alteration: &Alteration| wanted(&self.reply_after(alteration));
-        let Some(causes) = self.told_causes(alterer, shown, Tried::All, fits) else { return Some(false) };
+        let Some(causes) = self.find_told_causes(alterer, shown, FieldChoice::All, fits) else {
+            return Some(false);
+        };
         // If no shown record causes the refusal, one that a list leaves out may. Example: a seat that is not
         // among the free ones.
         let fields = causes.iter().filter_map(Alteration::field).collect();
-        let tried = if causes.is_empty() { Tried::All } else { Tried::Fields(&fields) };
-        let Some(others) = self.told_causes(alterer, others, tried, fits) else { return Some(false) };
+        let tried = if causes.is_empty() { FieldChoice::All } else { FieldChoice::Fields(&fields) };
+        let Some(others) = self.find_told_causes(alterer, others, tried, fits) else { return Some(false) };
         (!causes.is_empty() || !others.is_empty()).then_some(true)
     }
 
     /// Returns the alterations that fit. Returns none if a record has such alterations, but none of them
     /// changes a reply.
-    fn told_causes(
+    fn find_told_causes(
         &self,
         alterer: Alterer<'_>,
         records: &Records<'_>,
-        tried: Tried<'_>,
+        tried: FieldChoice<'_>,
         fits: impl Fn(&Alteration) -> bool,
     ) -> Option<Vec<Alteration>> {
         let mut found = Vec::new();
@@ -206,7 +208,7 @@ impl Search<'_> {
     }
 
     fn reply_after(&self, alteration: &Alteration) -> Reply {
-        self.reply_of(&alteration.applied(self.base, self.state), self.call)
+        self.reply_of(&alteration.apply_to(self.base, self.state), self.call)
     }
 
     fn alters_answer(&self, alteration: &Alteration) -> bool {
@@ -219,7 +221,7 @@ impl Search<'_> {
         let tells = |status| (200..300).contains(&status) || status == NOT_FOUND;
         self.replies.iter().any(|made| {
             tells(made.entry.reply.status) && made.resources.contains(&alteration.resource) && {
-                let other = alteration.applied(self.base, &made.before);
+                let other = alteration.apply_to(self.base, &made.before);
                 apply(self.served, &other, &made.entry.call).reply != made.entry.reply
             }
         })
@@ -235,7 +237,7 @@ impl Search<'_> {
         let all = self.resources.iter().flat_map(records);
         let (shown, others): (Records<'_>, Records<'_>) =
             all.partition(|(id, record)| shown.contains(&(*id, self.key(*id, record))));
-        (self.that_matter(&shown), self.that_matter(&others))
+        (self.filter_relevant(&shown), self.filter_relevant(&others))
     }
 
     /// Returns the keys of the records of which a reply shows a field.
@@ -250,7 +252,7 @@ impl Search<'_> {
 
     /// Returns the records that affect the reply, by bisection. A half whose removal leaves the reply the
     /// same is skipped.
-    fn that_matter<'r>(&self, records: &[(ResourceId, &'r Record)]) -> Records<'r> {
+    fn filter_relevant<'r>(&self, records: &[(ResourceId, &'r Record)]) -> Records<'r> {
         let mut found = Vec::new();
         let mut open = vec![records];
         while let Some(part) = open.pop() {

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::clinic;
 use crate::about::Subjects;
-use crate::structured::{AskedFact, states, without_name};
+use crate::structured::{AskedFact, states, strip_name};
 use crate::text;
 
 fn holds(fact: Json, given: Json) -> bool {
@@ -164,9 +164,8 @@ fn an_item_is_always_named_by_its_own_name_and_id() {
 
 #[test]
 fn a_value_may_have_the_name_of_its_item_beside_it() {
-    let names = ["P-7453", "flush kit"].map(text::name);
-    let rest =
-        |given: &str| without_name(&json!(given), &names).map(|rest| rest.as_str().unwrap().to_owned());
+    let names = ["P-7453", "flush kit"].map(text::normalise_name);
+    let rest = |given: &str| strip_name(&json!(given), &names).map(|rest| rest.as_str().unwrap().to_owned());
     assert_eq!(rest("flush kit (P-7453)").as_deref(), Some("flush kit"));
     assert_eq!(rest("P-7453: flush kit").as_deref(), Some("flush kit"));
     assert_eq!(rest("flush kit").as_deref(), None);

@@ -10,7 +10,7 @@ use diorama_seeds::task::{ArgumentSource, Evidence, places};
 use diorama_seeds::value::Value;
 
 use super::FactBuilder;
-use crate::ground::order::{Sought, extremes};
+use crate::ground::order::{SortOrder, extremes};
 use crate::ground::seen::turns_before;
 
 /// The greatest number of calls between a fact and the list that its record was chosen from.
@@ -59,8 +59,8 @@ impl FactBuilder<'_> {
     fn first_by_order(&self, call: usize, items: &[Body], index: usize) -> Option<(String, bool)> {
         let gold = self.gold.get(call).filter(|_| index == 0)?;
         let query = self.world.api(self.world.api_named(&gold.api)?).query()?;
-        let sought = Sought::of_call(gold, self.world)?;
-        turns_before(self.turns, gold).iter().find_map(|prose| sought.asked_in(prose))?;
+        let sought = SortOrder::from_call(gold, self.world)?;
+        turns_before(self.turns, gold).iter().find_map(|prose| sought.find_request(prose))?;
         let is_by = |(_, _, origin): &(String, &Value, &Origin)| matches!(origin, Origin::Field { resource, field, .. } if (*resource, *field) == (query.resource, sought.field));
         let (path, ..) = items.first()?.leaves().find(is_by)?;
         Some((path, sought.descending))

@@ -13,7 +13,7 @@ use diorama_seeds::task::AnswerCheck;
 use diorama_seeds::value::Value;
 
 use super::FactBuilder;
-use crate::answer::Asked;
+use crate::answer::RequestedFact;
 use crate::measures::leaf_schema;
 
 /// The greatest number of names of one item.
@@ -40,14 +40,20 @@ struct Names {
 
 impl FactBuilder<'_> {
     /// Adds the names of items to checks that ask for values of several items.
-    pub(super) fn name_items(&self, asked: &[&Asked], answer: &mut [AnswerCheck], entries: &[Arc<LogEntry>]) {
+    pub(super) fn name_items(
+        &self,
+        asked: &[&RequestedFact],
+        answer: &mut [AnswerCheck],
+        entries: &[Arc<LogEntry>],
+    ) {
         let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, check) in answer.iter().enumerate() {
             groups.entry(check.about.clone()).or_default().push(at);
         }
         for group in groups.into_values() {
-            let is_several =
-                |at: &usize| matches!(asked[*at], Asked::Leaf { several: true, .. } | Asked::Each { .. });
+            let is_several = |at: &usize| {
+                matches!(asked[*at], RequestedFact::Leaf { several: true, .. } | RequestedFact::Each { .. })
+            };
             if group.len() == 1 && !group.iter().any(is_several) {
                 continue;
             }
@@ -65,14 +71,20 @@ impl FactBuilder<'_> {
         }
     }
 
-    fn values<'a>(&self, check: usize, asked: &Asked, entries: &'a [Arc<LogEntry>]) -> Vec<ItemValue<'a>> {
+    fn values<'a>(
+        &self,
+        check: usize,
+        asked: &RequestedFact,
+        entries: &'a [Arc<LogEntry>],
+    ) -> Vec<ItemValue<'a>> {
         let call = asked.call();
         let Some(entry) = entries.get(call) else { return Vec::new() };
         let body = &entry.reply.body;
         let paths: Vec<String> = match asked {
-            Asked::Leaf { path, .. } | Asked::Count { path, .. } => vec![path.clone()],
-            Asked::Each { array, member, .. } => {
-                let items = crate::binding::each(body, array, member).map_or(0, |items| items.len());
+            RequestedFact::Leaf { path, .. } | RequestedFact::Count { path, .. } => vec![path.clone()],
+            RequestedFact::Each { array, member, .. } => {
+                let items =
+                    crate::binding::collect_member(body, array, member).map_or(0, |items| items.len());
                 let dot = if member.is_empty() { "" } else { "." };
                 (0..items).map(|at| format!("{array}[{at}]{dot}{member}")).collect()
             }

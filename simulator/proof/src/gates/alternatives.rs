@@ -59,7 +59,7 @@ fn accept(trial: &Trial<'_>, report: &mut GateReport, way: Way, run: &Run) -> Re
     }
     let given = trial.answers_of_run(run);
     if !trial.passes(run, &given) {
-        return Err(fails(way, &trial.complaint(run, &given)));
+        return Err(fails(way, &trial.describe_failure(run, &given)));
     }
     *report.alternatives.entry(way.name().to_owned()).or_default() += 1;
     Ok(())
@@ -238,7 +238,7 @@ fn reordered(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
             continue;
         }
         let order: Vec<usize> = (0..at - 1).chain([at, at - 1]).chain(at + 1..gold.len()).collect();
-        let Some(run) = trial.in_order(&order) else { continue };
+        let Some(run) = trial.run_in_order(&order) else { continue };
         let commutes = same_changes(&trial.changes_of(&run), &trial.grounded.checks.changes)
             && run.replies.iter().zip(&trial.grounded.entries).all(|(ours, theirs)| {
                 ours.as_ref().is_some_and(|ours| ours.reply.status == theirs.reply.status)
@@ -259,7 +259,7 @@ fn side_by_side(trial: &Trial<'_>) -> Result<(), Reason> {
         let count = trial.grounded.gold.len();
         let order: Vec<usize> =
             (0..message.start).chain(message.clone().rev()).chain(message.end..count).collect();
-        let run = trial.in_order(&order).ok_or_else(|| fails(Way::Reordered, UNBOUND))?;
+        let run = trial.run_in_order(&order).ok_or_else(|| fails(Way::Reordered, UNBOUND))?;
         let same = run.replies.iter().zip(&trial.grounded.entries).all(|(ours, theirs)| {
             ours.as_ref().is_some_and(|ours| {
                 ours.reply.status == theirs.reply.status && same_words(ours, theirs, trial)

@@ -10,8 +10,8 @@ use diorama_seeds::value::Zone;
 use diorama_user::conversation::Given;
 use serde_json::{Map, Value as Json};
 
-use crate::answer::Asked;
-use crate::binding::each;
+use crate::answer::RequestedFact;
+use crate::binding::collect_member;
 use crate::grounded::Grounded;
 
 /// Replies by the position of their calls; none where a call was left out.
@@ -55,7 +55,7 @@ impl FinalAnswers {
     fn given(
         &self,
         grounded: &Grounded,
-        values: impl Fn(&Asked) -> Option<Vec<Json>>,
+        values: impl Fn(&RequestedFact) -> Option<Vec<Json>>,
         from_run: impl Fn(&Fact) -> bool,
     ) -> Vec<Given> {
         let checks = &grounded.checks.goals;
@@ -90,14 +90,15 @@ impl FinalAnswers {
 }
 
 /// Returns the values of a fact in a run's replies; none where the run lacks its path.
-fn values(zone: &Zone, replies: &Replies, asked: &Asked) -> Option<Vec<Json>> {
+fn values(zone: &Zone, replies: &Replies, asked: &RequestedFact) -> Option<Vec<Json>> {
     let body = &replies.get(asked.call())?.as_ref()?.reply.body;
     match asked {
-        Asked::Leaf { path, .. } => Some(vec![body.at(path)?.value()?.to_json(zone)]),
-        Asked::Each { array, member, .. } => {
-            each(body, array, member)?.into_iter().map(|leaf| Some(leaf.value()?.to_json(zone))).collect()
-        }
-        Asked::Count { path, .. } => Some(vec![match body.at(path)? {
+        RequestedFact::Leaf { path, .. } => Some(vec![body.at(path)?.value()?.to_json(zone)]),
+        RequestedFact::Each { array, member, .. } => collect_member(body, array, member)?
+            .into_iter()
+            .map(|leaf| Some(leaf.value()?.to_json(zone)))
+            .collect(),
+        RequestedFact::Count { path, .. } => Some(vec![match body.at(path)? {
             Body::List(items) => Json::from(items.len()),
             leaf => leaf.value()?.to_json(zone),
         }]),

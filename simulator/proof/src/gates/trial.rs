@@ -196,7 +196,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Makes the reference calls in another order; returns none where one cannot be bound.
-    pub(super) fn in_order(&self, order: &[usize]) -> Option<Run> {
+    pub(super) fn run_in_order(&self, order: &[usize]) -> Option<Run> {
         let gold = &self.grounded.gold;
         let mut run = self.start();
         run.replies = vec![None; gold.len()];
@@ -251,7 +251,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the grader's first error on a run.
-    pub(super) fn complaint(&self, run: &Run, given: &[Given]) -> String {
+    pub(super) fn describe_failure(&self, run: &Run, given: &[Given]) -> String {
         self.grade(run, given).errors.first().map(|error| error.message.clone()).unwrap_or_default()
     }
 
@@ -314,7 +314,7 @@ impl Run {
 ///
 /// # Errors
 /// Returns the difference of the replay, or the check that the reference solution fails.
-pub(super) fn gold(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
+pub(super) fn prove_reference(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reason> {
     let grounded = trial.grounded;
     let mut run = trial.start();
     if run.session.digest() != grounded.initial.digest() {

@@ -19,9 +19,9 @@ use diorama_seeds::value::Value;
 
 use super::report::GateReport;
 use super::trial::Trial;
-use crate::answer::Asked;
+use crate::answer::RequestedFact;
 use crate::checks::first::split_item;
-use crate::ground::order::{Sought, extremes};
+use crate::ground::order::{SortOrder, extremes};
 use crate::ground::seen::turns_before;
 use crate::ground::text::readings;
 use crate::reason::{Code, Reason};
@@ -178,8 +178,9 @@ impl At<'_> {
         let sources = self.trial.grounded.gold.iter().flat_map(|gold| gold.sources.values());
         let by_calls = sources.flat_map(places).any(|(of, _)| of as usize == self.call);
         let asked = self.trial.grounded.goals.iter().flat_map(|goal| &goal.asked);
-        let by_facts =
-            asked.into_iter().any(|asked| matches!(asked, Asked::Leaf { call, .. } if *call == self.call));
+        let by_facts = asked
+            .into_iter()
+            .any(|asked| matches!(asked, RequestedFact::Leaf { call, .. } if *call == self.call));
         entry.reply.is_success() && (by_calls || by_facts)
     }
 
@@ -376,10 +377,10 @@ fn member_named(item: &Body, field: &str) -> Option<Value> {
 }
 
 /// Returns the field that the caller's order sorts by, and the order.
-fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
+fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, SortOrder)> {
     let world = trial.world();
     let gold = trial.grounded.gold.get(call)?;
-    let sought = Sought::of_call(gold, world)?;
+    let sought = SortOrder::from_call(gold, world)?;
     let query = world.api(world.api_named(&gold.api)?).query()?;
     Some((world.resource(query.resource).field(sought.field).name.to_string(), sought))
 }
@@ -389,7 +390,7 @@ fn sort_of(trial: &Trial<'_>, call: usize) -> Option<(String, Sought)> {
 fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &Api) -> Result<(), Reason> {
     let Some((_, sought)) = sort_of(trial, call) else { return Ok(()) };
     let said = turns.before(gold);
-    let asked = said.iter().any(|prose| sought.asked_in(prose).is_some());
+    let asked = said.iter().any(|prose| sought.find_request(prose).is_some());
     if !asked && said.iter().any(|prose| sought.is_other_in(prose)) {
         let parameter = api.query().and_then(|query| query.sort_parameter.as_ref());
         let name = parameter.map(|(id, _)| &api.parameters[id.index()].name);
@@ -398,7 +399,7 @@ fn order(trial: &Trial<'_>, turns: &Turns, call: usize, gold: &GoldCall, api: &A
     }
     let facts = trial.grounded.goals.iter().flat_map(|goal| &goal.asked);
     for fact in facts {
-        let Asked::Leaf { call: of, path, .. } = fact else { continue };
+        let RequestedFact::Leaf { call: of, path, .. } = fact else { continue };
         let Some((array, 0, _)) = split_item(path).filter(|_| *of == call) else { continue };
         let body = trial.grounded.entries.get(call).map(|entry| &entry.reply.body);
         let items = match body.and_then(|body| body.at(array)) {

@@ -53,15 +53,15 @@ pub(crate) fn sources(
             }
             None => faults.push(
                 argument
-                    .half_named(index, &value)
-                    .unwrap_or_else(|| unsupported(index, &call.api, name, json)),
+                    .find_ambiguous_name(index, &value)
+                    .unwrap_or_else(|| unsupported_reason(index, &call.api, name, json)),
             ),
         }
     }
     found
 }
 
-fn unsupported(call: usize, api: &str, argument: &str, value: &Json) -> Reason {
+fn unsupported_reason(call: usize, api: &str, argument: &str, value: &Json) -> Reason {
     Reason::of_call(Code::ArgumentUnsupported, call)
         .with("api", api)
         .with("argument", argument)
@@ -87,12 +87,12 @@ pub(crate) fn settle(
         }
         let Some(call) = gold.get(left.call) else { continue };
         let json = call.arguments.get(&left.name).cloned().unwrap_or_default();
-        faults.push(unsupported(left.call, &call.api, &left.name, &json));
+        faults.push(unsupported_reason(left.call, &call.api, &left.name, &json));
     }
     // A value that only a later turn gives has a reason of its own.
     for fault in faults.iter_mut() {
         if fault.code == Code::ArgumentUnsupported
-            && let Some(turn) = told_later(fault, gold, seen)
+            && let Some(turn) = find_later_turn(fault, gold, seen)
         {
             let details = std::mem::take(&mut fault.details);
             *fault = Reason { details, call: fault.call, ..Reason::new(Code::ArgumentTooEarly) }
@@ -102,7 +102,7 @@ pub(crate) fn settle(
 }
 
 /// Returns the later turn of the user that gives an argument without an earlier source.
-fn told_later(reason: &Reason, gold: &[GoldCall], seen: &Seen<'_>) -> Option<u32> {
+fn find_later_turn(reason: &Reason, gold: &[GoldCall], seen: &Seen<'_>) -> Option<u32> {
     let world = seen.context.base.world();
     let call = gold.get(reason.call?)?;
     let name = reason.details.get("argument")?.as_str()?;
@@ -199,7 +199,7 @@ impl Argument<'_> {
     }
 
     /// Returns a reason if the user said a part of a name that several records share.
-    fn half_named(&self, call: usize, value: &Value) -> Option<Reason> {
+    fn find_ambiguous_name(&self, call: usize, value: &Value) -> Option<Reason> {
         let (resource, field) = self.parameter.field?;
         let world = self.seen.context.base.world();
         let name = value.as_str().filter(|_| world.resource(resource).display == Some(field))?;

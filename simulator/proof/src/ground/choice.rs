@@ -9,7 +9,7 @@ use diorama_seeds::task::{GoldCall, places};
 use serde_json::Value as Json;
 
 use super::seen::Seen;
-use crate::answer::Asked;
+use crate::answer::RequestedFact;
 use crate::grounded::GroundedGoal;
 
 /// An argument without a visible source. It is judged when all later sources are known.
@@ -65,7 +65,7 @@ pub(super) fn is_choice(
     let by_facts = goals.iter().flat_map(|goal| &goal.asked).all(|asked| {
         asked.call() != left.call
             || match asked {
-                Asked::Leaf { path, .. } => taken(path),
+                RequestedFact::Leaf { path, .. } => taken(path),
                 // The argument decides the count and the choice of items, so the reply must be equal.
                 _ => wider.reply.body == entry.reply.body,
             }
@@ -102,7 +102,7 @@ fn takes_list(call: usize, gold: &[GoldCall], goals: &[GroundedGoal], body: &Bod
         *told.entry(place).or_default() += 1;
     }
     for asked in goals.iter().flat_map(|goal| &goal.asked) {
-        if let Asked::Leaf { path, .. } = asked
+        if let RequestedFact::Leaf { path, .. } = asked
             && asked.call() == call
             && let Some(place) = item(path)
         {

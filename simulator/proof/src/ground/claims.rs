@@ -5,7 +5,7 @@ use std::ops::Range;
 use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
 use diorama_engine::{Body, Origin, RecordChange};
-use diorama_grade::{filled_fact, made_fact};
+use diorama_grade::{fact_from_value, fill_fact};
 use diorama_seeds::english;
 use diorama_seeds::model::{FieldId, ResourceId, World};
 use diorama_seeds::schema::Type;
@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 
 use super::seen::Seen;
 use super::text::folded;
-use crate::answer::Asked;
+use crate::answer::RequestedFact;
 use crate::binding::item_path;
 use crate::candidate::{AskClaim, End, FactClaim};
 use crate::grounded::GroundedGoal;
@@ -23,17 +23,17 @@ use crate::measures::leaf_schema;
 use crate::reason::{Code, Reason};
 use crate::statements::{Visible, contradicts, states};
 
-/// Returns the facts that a goal claims to state.
+/// Reads the facts that a goal claims to state.
 ///
 /// A negative value that the last message gives without its sign is a fault, unless it is claimed as a
 /// magnitude. An agent that repeats the message would be graded as wrong.
-pub(crate) fn facts(
+pub(crate) fn read_facts(
     goal: usize,
     end: &End,
     last: &Prose,
     seen: &Seen<'_>,
     faults: &mut Vec<Reason>,
-) -> Vec<Asked> {
+) -> Vec<RequestedFact> {
     let mut asked = Vec::new();
     for claim in &end.facts {
         let Some(entry) = seen.entries.get(claim.call) else {
@@ -69,7 +69,7 @@ pub(crate) fn facts(
 
 /// Reports facts that the last message of their goal does not state. `changes` holds the changes of the
 /// calls.
-pub(crate) fn unstated(
+pub(crate) fn report_unstated(
     checks: &Checks,
     goals: &[GroundedGoal],
     changes: &[RecordChange],
@@ -80,7 +80,7 @@ pub(crate) fn unstated(
     let made = |new: u32, field: &str| {
         let change = changes.iter().filter(|change| change.before.is_none()).nth(new as usize)?;
         let field = world.resource(change.resource).field_named(field)?;
-        Some(made_fact(change.after.as_ref()?.get(field.index())?, &world.zone))
+        Some(fact_from_value(change.after.as_ref()?.get(field.index())?, &world.zone))
     };
     for (number, (goal, check)) in goals.iter().zip(&checks.goals).enumerate() {
         if check.answer.is_empty() {
@@ -92,7 +92,7 @@ pub(crate) fn unstated(
         let known = (&**seen.context.base, seen.context.vocabulary);
         let visible = Visible::new(&seen.clock, seen.now, turns, entries, known);
         let is_stated = |asked: &&AnswerCheck| {
-            filled_fact(&asked.fact, made).is_some_and(|fact| states(&message, &fact, &asked.about, &visible))
+            fill_fact(&asked.fact, made).is_some_and(|fact| states(&message, &fact, &asked.about, &visible))
         };
         let missing = check.answer.iter().filter(|asked| !is_stated(asked));
         faults.extend(
@@ -102,11 +102,13 @@ pub(crate) fn unstated(
 }
 
 /// Returns the leaves whose values a fact states as they stand.
-fn leaves_of<'a>(fact: &Asked, body: &'a Body) -> Vec<&'a Body> {
+fn leaves_of<'a>(fact: &RequestedFact, body: &'a Body) -> Vec<&'a Body> {
     match fact {
-        Asked::Leaf { path, .. } => body.at(path).into_iter().collect(),
-        Asked::Each { array, member, .. } => crate::binding::each(body, array, member).unwrap_or_default(),
-        Asked::Count { .. } => Vec::new(),
+        RequestedFact::Leaf { path, .. } => body.at(path).into_iter().collect(),
+        RequestedFact::Each { array, member, .. } => {
+            crate::binding::collect_member(body, array, member).unwrap_or_default()
+        }
+        RequestedFact::Count { .. } => Vec::new(),
     }
 }
 
@@ -120,9 +122,9 @@ fn may_be_negative(leaf: &Body, seen: &Seen<'_>) -> bool {
 
 /// Reports a value of a list that the last message states, and that the goal does not claim beside the
 /// others.
-pub(crate) fn left_out(
+pub(crate) fn report_unclaimed(
     goal: usize,
-    asked: &[Asked],
+    asked: &[RequestedFact],
     prose: &Prose,
     seen: &Seen<'_>,
     faults: &mut Vec<Reason>,
@@ -130,7 +132,7 @@ pub(crate) fn left_out(
     let mut lists: Vec<(usize, &str, &str)> = Vec::new();
     let mut told: Vec<(usize, &str)> = Vec::new();
     for fact in asked {
-        if let Asked::Leaf { call, path, several, .. } = fact {
+        if let RequestedFact::Leaf { call, path, several, .. } = fact {
             told.push((*call, path));
             if *several
                 && let Some((array, member)) = item_of(path)
@@ -143,7 +145,7 @@ pub(crate) fn left_out(
     let words = std::slice::from_ref(prose);
     for (call, array, member) in lists {
         let Some(entry) = seen.entries.get(call) else { continue };
-        let Some(items) = crate::binding::each(&entry.reply.body, array, member) else { continue };
+        let Some(items) = crate::binding::collect_member(&entry.reply.body, array, member) else { continue };
         let path = |at: usize| item_path(array, at, member);
         let claimed = |at: usize| told.iter().any(|(of, known)| *of == call && *known == path(at));
         let known: Vec<&Value> = items
@@ -176,7 +178,7 @@ fn item_of(path: &str) -> Option<(&str, &str)> {
 }
 
 /// Reports writes with the same arguments in one goal, although the user asks for one.
-pub(crate) fn repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
+pub(crate) fn report_repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
     let world = seen.context.base.world();
     let writes: Vec<(usize, &LogEntry)> = calls
         .clone()
@@ -198,7 +200,7 @@ pub(crate) fn repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<R
 }
 
 /// Returns the fields that a refused goal asks for in vain.
-pub(crate) fn asks(
+pub(crate) fn read_asks(
     goal: usize,
     end: &End,
     seen: &Seen<'_>,
@@ -222,17 +224,17 @@ pub(crate) fn asks(
     asks
 }
 
-fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
+fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<RequestedFact> {
     let body = &entry.reply.body;
     let call = claim.call;
     let about = |path: &str| claim.about.clone().unwrap_or_else(|| about(path, body, seen));
     if let Some((array, member)) = claim.path.split_once("[*]") {
         let member = member.trim_start_matches('.').to_owned();
-        let items = crate::binding::each(body, array, &member)?;
+        let items = crate::binding::collect_member(body, array, &member)?;
         let first = if member.is_empty() { format!("{array}[0]") } else { format!("{array}[0].{member}") };
         let all_leaves = items.iter().all(|item| matches!(item, Body::Leaf(value, _) if !value.is_missing()));
         let about = about(&first);
-        return (!items.is_empty() && all_leaves).then_some(Asked::Each {
+        return (!items.is_empty() && all_leaves).then_some(RequestedFact::Each {
             call,
             array: array.to_owned(),
             member,
@@ -242,15 +244,15 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Asked> {
     }
     let path = claim.path.clone();
     match body.at(&path)? {
-        Body::List(_) => Some(Asked::Count { call, about: about(&path), path }),
+        Body::List(_) => Some(RequestedFact::Count { call, about: about(&path), path }),
         Body::Leaf(value, _) if claim.count => {
             value.as_f64().filter(|number| *number >= 0.0 && number.fract() == 0.0)?;
-            Some(Asked::Count { call, about: about(&path), path })
+            Some(RequestedFact::Count { call, about: about(&path), path })
         }
         Body::Leaf(value, origin) => {
             let statable = !value.is_missing() && !matches!(origin, Origin::Constant);
             let FactClaim { several, magnitude, .. } = *claim;
-            statable.then(|| Asked::Leaf { call, about: about(&path), path, several, magnitude })
+            statable.then(|| RequestedFact::Leaf { call, about: about(&path), path, several, magnitude })
         }
         Body::Object(_) => None,
     }
@@ -271,7 +273,7 @@ fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
 
 /// Returns the classes of a refusal, and the call that gives it: the last refused call of the goal, else the
 /// last empty one.
-pub(crate) fn refusal(
+pub(crate) fn read_refusal(
     goal: usize,
     end: &End,
     calls: &Range<usize>,
@@ -327,8 +329,8 @@ fn classes_of(entry: &LogEntry, world: &World) -> Option<Vec<RefusalClass>> {
     (!classes.is_empty() && !entry.reply.is_success()).then_some(classes)
 }
 
-/// Checks by its replies that a goal with outcome `done` is done.
-pub(crate) fn done(
+/// Reports the replies by which a goal with the outcome `done` is not done.
+pub(crate) fn check_done(
     goal: usize,
     end: &End,
     calls: &Range<usize>,
@@ -359,7 +361,7 @@ pub(crate) fn done(
         );
     }
     for (call, entry) in writes().filter(|(_, entry)| entry.reply.is_success()) {
-        if let Some((member, shown, sent)) = otherwise(entry, seen) {
+        if let Some((member, shown, sent)) = find_contradiction(entry, seen) {
             let api = entry.call.api.clone();
             faults.push(
                 Reason::of_goal(Code::ReplyContradicts, goal)
@@ -395,11 +397,11 @@ pub(crate) fn done(
 
 /// Returns a member of a write's reply that contradicts it: an argument's member with another value, or a
 /// false flag for the action.
-fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<Json>)> {
+fn find_contradiction(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<Json>)> {
     let world = seen.context.base.world();
     let api = world.api(entry.api?);
     let zone = &world.zone;
-    let top: Vec<(&str, &Value, &Origin)> = shallow(&entry.reply.body);
+    let top: Vec<(&str, &Value, &Origin)> = find_top_leaves(&entry.reply.body);
     for (name, json) in &entry.call.arguments {
         let Some(parameter) = api.parameter_named(name).map(|id| &api.parameters[id.index()]) else {
             continue;
@@ -414,7 +416,7 @@ fn otherwise(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<
             }
             _ => false,
         };
-        if !is_other_key && !shown.is_missing() && !alike(&sent, shown) {
+        if !is_other_key && !shown.is_missing() && !is_alike(&sent, shown) {
             return Some(((*member).to_owned(), shown.to_json(zone), Some(sent.to_json(zone))));
         }
     }
@@ -436,7 +438,7 @@ fn verbs_match(participle: &str, name: &str) -> bool {
 }
 
 /// Returns the leaves at the top of a reply, or one level below an envelope.
-fn shallow(body: &Body) -> Vec<(&str, &Value, &Origin)> {
+fn find_top_leaves(body: &Body) -> Vec<(&str, &Value, &Origin)> {
     let Body::Object(members) = body else { return Vec::new() };
     let mut found = Vec::new();
     for (name, member) in members {
@@ -454,7 +456,7 @@ fn shallow(body: &Body) -> Vec<(&str, &Value, &Origin)> {
     found
 }
 
-fn alike(sent: &Value, shown: &Value) -> bool {
+fn is_alike(sent: &Value, shown: &Value) -> bool {
     match (sent, shown) {
         (Value::String(sent), Value::String(shown)) => folded(sent) == folded(shown),
         _ => match (sent.as_f64(), shown.as_f64()) {

@@ -13,9 +13,14 @@ use super::order;
 impl Argument<'_> {
     /// Derives a sort parameter from a superlative such as `the cheapest`.
     pub(super) fn in_order(&self, value: &Value) -> Option<ArgumentSource> {
-        let wanted = order::Sought::of(self.api, self.parameter, value, self.seen.context.base.world())?;
+        let wanted = order::SortOrder::from_parameter(
+            self.api,
+            self.parameter,
+            value,
+            self.seen.context.base.world(),
+        )?;
         self.seen.turns.iter().enumerate().rev().find_map(|(turn, prose)| {
-            let span = wanted.asked_in(prose)?;
+            let span = wanted.find_request(prose)?;
             Some(ArgumentSource::User {
                 turn: turn as u32,
                 start: span.start as u32,

@@ -11,7 +11,7 @@ use super::text::folded;
 
 /// The order that a sort parameter requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sought {
+pub(crate) struct SortOrder {
     /// The field that it sorts by.
     pub(crate) field: FieldId,
     /// True if the greatest comes first.
@@ -28,18 +28,23 @@ enum End {
     Either,
 }
 
-impl Sought {
+impl SortOrder {
     /// Returns the order that a call's sort parameter requests; none where it sorts nothing.
-    pub(crate) fn of_call(gold: &GoldCall, world: &World) -> Option<Self> {
+    pub(crate) fn from_call(gold: &GoldCall, world: &World) -> Option<Self> {
         let api = world.api(world.api_named(&gold.api)?);
         let (parameter, _) = api.query()?.sort_parameter.as_ref()?;
         let parameter = &api.parameters[parameter.index()];
         let value = parameter.schema.parse_json(gold.arguments.get(&*parameter.name)?, &world.zone).ok()?;
-        Self::of(api, parameter, &value, world)
+        Self::from_parameter(api, parameter, &value, world)
     }
 
     /// Returns the order of a sort parameter's value; none where the parameter sorts nothing.
-    pub(crate) fn of(api: &Api, parameter: &Parameter, value: &Value, world: &World) -> Option<Self> {
+    pub(crate) fn from_parameter(
+        api: &Api,
+        parameter: &Parameter,
+        value: &Value,
+        world: &World,
+    ) -> Option<Self> {
         let query = api.query()?;
         let (sorts, fields) = query.sort_parameter.as_ref()?;
         if api.parameters[sorts.index()].name != parameter.name {
@@ -59,7 +64,7 @@ impl Sought {
     }
 
     /// Returns the word of a text that asks for this order.
-    pub(crate) fn asked_in(self, prose: &Prose) -> Option<Span> {
+    pub(crate) fn find_request(self, prose: &Prose) -> Option<Span> {
         prose.words().find_map(|(word, span)| {
             let end = end_of(&word.to_lowercase(), self.of_time)?;
             let fits = match end {
@@ -73,8 +78,8 @@ impl Sought {
 
     /// Returns true if a text asks for the other end of an order, and not for this one.
     pub(crate) fn is_other_in(self, prose: &Prose) -> bool {
-        self.asked_in(prose).is_none()
-            && Self { descending: !self.descending, ..self }.asked_in(prose).is_some()
+        self.find_request(prose).is_none()
+            && Self { descending: !self.descending, ..self }.find_request(prose).is_some()
     }
 }
 

@@ -12,7 +12,7 @@ use diorama_seeds::value::Instant;
 use crate::context::WorldContext;
 use crate::measures::Measures;
 use crate::reason::{Code, Reason};
-use crate::statements::{Kind, Unsupported, Visible, unsupported};
+use crate::statements::{Kind, UnsupportedStatement, Visible, find_unsupported};
 
 /// The visible part of a conversation at one point.
 pub(crate) struct Seen<'a> {
@@ -35,16 +35,18 @@ impl Seen<'_> {
         let world = (&**self.context.base, self.context.vocabulary);
         let mut visible = Visible::new(&self.clock, self.now, &self.turns, &self.entries, world);
         (visible.system, visible.measures) = (Some(&self.system), Some(&self.measures));
-        faults.extend(unsupported(prose, &visible).into_iter().map(|Unsupported { kind, span }| {
-            let words = prose.words_at(span).to_owned();
-            let code = match kind {
-                Kind::Currency => Code::CurrencyUnsupported,
-                Kind::Unit => Code::UnitUnsupported,
-                Kind::Value => Code::StatementUnsupported,
-                Kind::Name => Code::NameUnsupported,
-            };
-            Reason::of_goal(code, goal).with("words", words)
-        }));
+        faults.extend(find_unsupported(prose, &visible).into_iter().map(
+            |UnsupportedStatement { kind, span }| {
+                let words = prose.words_at(span).to_owned();
+                let code = match kind {
+                    Kind::Currency => Code::CurrencyUnsupported,
+                    Kind::Unit => Code::UnitUnsupported,
+                    Kind::Value => Code::StatementUnsupported,
+                    Kind::Name => Code::NameUnsupported,
+                };
+                Reason::of_goal(code, goal).with("words", words)
+            },
+        ));
     }
 
     /// Adds a turn of the user.

@@ -18,7 +18,7 @@ pub(crate) struct Found {
 }
 
 /// The greatest number of wrong letters of a misspelt name.
-const MOST_WRONG: usize = 2;
+const MAX_MISSPELLING_EDITS: usize = 2;
 
 /// Returns the default system message of a candidate: date, time, zone, and the way to find tools.
 #[must_use]
@@ -57,7 +57,7 @@ pub(crate) fn find(prose: &Prose, value: &Value, parameter: &Parameter, seen: &S
         Value::String(text) => name(prose, text)
             .map(verbatim)
             .or_else(|| pieces(prose, text).map(verbatim))
-            .or_else(|| misspelt(prose, text, parameter, seen)),
+            .or_else(|| find_misspelt(prose, text, parameter, seen)),
     }
 }
 
@@ -83,7 +83,7 @@ fn pieces(prose: &Prose, text: &str) -> Option<Span> {
 }
 
 /// Finds a misspelt name, if exactly one record has a name that near.
-fn misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
+fn find_misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
     let (resource, field) = parameter.field?;
     let wanted = text.to_lowercase();
     let words = wanted.split_whitespace().count();
@@ -91,7 +91,7 @@ fn misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -
         return None;
     }
     let written: Vec<(&str, Span)> = prose.words().collect();
-    let near = |name: &str, run: &str| strsim::damerau_levenshtein(name, run) <= MOST_WRONG;
+    let near = |name: &str, run: &str| strsim::damerau_levenshtein(name, run) <= MAX_MISSPELLING_EDITS;
     written.windows(words).find_map(|run| {
         let said = run.iter().map(|(word, _)| word.to_lowercase()).collect::<Vec<_>>().join(" ");
         if said == wanted || !near(&wanted, &said) {
@@ -200,7 +200,7 @@ fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
 }
 
 /// Finds the one small word that distinguishes a choice: `on` of `turn_on` and `turn_off`.
-fn told_apart(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Span> {
+fn find_distinguishing_word(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Span> {
     let Type::Enum(values) = &parameter.schema.kind else { return None };
     let words =
         |value: &str| value.to_lowercase().split(['_', '-', ' ']).map(str::to_owned).collect::<Vec<_>>();
@@ -229,7 +229,7 @@ fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
         return Some(Found { span, by });
     }
     let by = Derivation::Synonym;
-    if let Some(span) = told_apart(prose, value, parameter) {
+    if let Some(span) = find_distinguishing_word(prose, value, parameter) {
         return Some(Found { span, by });
     }
     let synonyms = parameter.synonyms.get(value).into_iter().flatten();

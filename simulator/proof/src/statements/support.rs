@@ -48,7 +48,7 @@ const MAX_CONVERSION_ERROR: f64 = 0.01;
 
 /// A statement that no visible value supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Unsupported {
+pub(crate) struct UnsupportedStatement {
     pub(crate) kind: Kind,
     pub(crate) span: Span,
 }
@@ -68,12 +68,12 @@ pub(crate) enum Kind {
 
 /// Returns the statements of a message that no visible value supports.
 #[must_use]
-pub(crate) fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsupported> {
+pub(crate) fn find_unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<UnsupportedStatement> {
     let mut numbers = Numbers { visible, known: None };
     let mentions = message.mentions().iter();
-    let mut found: Vec<Unsupported> = mentions
+    let mut found: Vec<UnsupportedStatement> = mentions
         .filter_map(|mention| {
-            Some(Unsupported { kind: numbers.lacks(mention, message)?, span: mention.span() })
+            Some(UnsupportedStatement { kind: numbers.lacks(mention, message)?, span: mention.span() })
         })
         .collect();
     let Some((base, vocabulary)) = visible.world else { return found };
@@ -81,12 +81,12 @@ pub(crate) fn unsupported(message: &Prose, visible: &Visible<'_>) -> Vec<Unsuppo
     found.extend(
         codes
             .filter(|span| !is_visible_text(message.words_at(*span), visible))
-            .map(|span| Unsupported { kind: Kind::Name, span }),
+            .map(|span| UnsupportedStatement { kind: Kind::Name, span }),
     );
     let names = vocabulary.proper_names(message, base).into_iter();
     let names = names.map(|name| find_address(message.source(), name).unwrap_or(name));
     let strange = names.filter(|span| !is_visible_text(message.words_at(*span), visible));
-    found.extend(strange.map(|span| Unsupported { kind: Kind::Name, span }));
+    found.extend(strange.map(|span| UnsupportedStatement { kind: Kind::Name, span }));
     found
 }
 
@@ -356,7 +356,7 @@ fn fits_unit(leaf: &Leaf<'_>, what: &What, visible: &Visible<'_>) -> bool {
     let described = leaf.field.zip(visible.world).map_or("", |((resource, field), (base, _))| {
         &*base.world().resource(resource).field(field).description
     });
-    let named = [leaf.member, described].map(Measures::of_name);
+    let named = [leaf.member, described].map(Measures::from_name);
     let mut own = named.iter().flat_map(|named| named.units_of(unit.dimension)).peekable();
     if own.peek().is_none() {
         return leaf.is_free && visible.measures.is_none_or(|known| known.has_exactly(*unit));

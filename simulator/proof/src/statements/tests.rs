@@ -11,7 +11,7 @@ use diorama_seeds::task::Fact;
 use diorama_seeds::value::{Time, Zone};
 use serde::Deserialize;
 
-use super::{Visible, states, unsupported};
+use super::{Visible, find_unsupported, states};
 
 #[path = "texts.rs"]
 mod texts;

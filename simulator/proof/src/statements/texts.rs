@@ -4,7 +4,7 @@ use diorama_seeds::task::Fact;
 use diorama_seeds::value::Zone;
 use proptest::prelude::*;
 
-use super::{Visible, states, unsupported};
+use super::{Visible, find_unsupported, states};
 use diorama_answers::prose::Prose;
 use diorama_answers::{Clock, extract};
 
@@ -165,7 +165,7 @@ fn read_all(text: &str, clock: &Clock) {
     for fact in facts() {
         states(&turns[0], &fact, "fee of May", &visible);
     }
-    assert!(unsupported(&turns[0], &visible).len() <= turns[0].mentions().len());
+    assert!(find_unsupported(&turns[0], &visible).len() <= turns[0].mentions().len());
 }
 
 #[test]

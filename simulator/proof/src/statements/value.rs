@@ -72,10 +72,10 @@ impl<'a> Target<'a> {
             Value::Bool(value) => Content::Truth(*value),
             number => Content::Number(number.as_f64()?),
         };
-        Some(Self::measured(content, schema))
+        Some(Self::with_schema(content, schema))
     }
 
-    fn measured(content: Content<'a>, schema: Option<&'a Schema>) -> Self {
+    fn with_schema(content: Content<'a>, schema: Option<&'a Schema>) -> Self {
         let currency = schema.and_then(|schema| match &schema.kind {
             Type::Decimal { currency: Some(code), .. } => Some(&**code),
             _ => None,
@@ -87,11 +87,11 @@ impl<'a> Target<'a> {
     /// Returns a value that a call sends. A string that spells a day, a time or an instant becomes one.
     pub(crate) fn of_argument(json: &'a Json, schema: Option<&'a Schema>, zone: &Zone) -> Option<Self> {
         let content = match json {
-            Json::String(text) => spelt(text, zone).unwrap_or(Content::Text(text, &[])),
+            Json::String(text) => parse_content(text, zone).unwrap_or(Content::Text(text, &[])),
             Json::Bool(value) => Content::Truth(*value),
             json => Content::Number(json.as_f64()?),
         };
-        Some(Self::measured(content, schema))
+        Some(Self::with_schema(content, schema))
     }
 
     /// Returns the number that it is.
@@ -146,7 +146,7 @@ impl<'a> Target<'a> {
 }
 
 /// Returns the day, time or instant that a string spells.
-fn spelt(text: &str, zone: &Zone) -> Option<Content<'static>> {
+fn parse_content(text: &str, zone: &Zone) -> Option<Content<'static>> {
     let date = || Date::parse(text).map(Content::Date);
     let time = || Time::parse(text).map(Content::Time);
     let instant = || {

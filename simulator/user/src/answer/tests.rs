@@ -379,7 +379,7 @@ fn prints_signs() {
     let print =
         |user: &[String], withheld: &[WithheldDetail], message: &str, wanted: Vec<bool>, weight: u8| {
             let said: Vec<&str> = user.iter().map(|text| &**text).collect();
-            let details: Vec<_> = withheld.iter().map(crate::detail::Detail::of).collect();
+            let details: Vec<_> = withheld.iter().map(crate::detail::Detail::read).collect();
             let clauses = crate::asks::read(&crate::message::read(message), &details, &said);
             let signs: Vec<Vec<_>> = clauses
                 .iter()
