@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use diorama_baselines::shares::{Rate, Share};
 use diorama_console::{
-    Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, RunSummary, Runs, ShareInterval,
+    Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary, ReadError, RunComparison, RunSummary,
+    Runs, ShareInterval,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -17,6 +18,8 @@ use super::steps::turns;
 use crate::cli::error::CliError;
 use crate::evaluation::batch;
 use crate::evaluation::measures::word_of;
+use crate::evaluation::paired::Difference;
+use crate::evaluation::results::{PassRate, pass_rates};
 
 const EPISODES: &str = "episodes.jsonl";
 const OPTIONS: &str = "run.json";
@@ -92,12 +95,14 @@ fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(Stored, RunSum
         index.push(Entry { summary, place: (start, length) });
         start += length as u64;
     }
+    let pass_k = shares.pass_rates();
     let (success, shares) = shares.rates();
     let summary = RunSummary {
         name: folder.display().to_string(),
         agent,
         success,
         shares,
+        pass_k,
         failures: list(&failures),
         errors: list(&errors),
         facts: facts(folder),
@@ -161,6 +166,13 @@ impl Shares {
         }
     }
 
+    /// Returns pass^k by k from 2 on.
+    fn pass_rates(&self) -> Vec<(u32, f64, u64)> {
+        let tasks = self.whole.values().map(|share| (share.of as usize, share.all as usize));
+        let rates = (1..).zip(pass_rates(&tasks.collect::<Vec<_>>()));
+        rates.skip(1).map(|(k, PassRate { share, tasks })| (k, share, tasks)).collect()
+    }
+
     fn rates(self) -> (ShareInterval, Headings) {
         let of = |tasks: BTreeMap<String, Share>| interval(&tasks.into_values().collect::<Vec<_>>());
         let mut headings: Headings =
@@ -220,6 +232,25 @@ impl Runs for StoredRuns {
             reference: row.as_ref().map(super::turns::turns),
         }))
     }
+
+    fn compare(&self, first: usize, second: usize) -> Option<RunComparison> {
+        let counted = |run: usize| {
+            let entries = self.runs.get(run).map_or(&[][..], |run| &run.index).iter();
+            entries.map(|entry| &entry.summary).filter(|summary| !summary.excluded)
+        };
+        let key = |summary: &EpisodeSummary| (summary.task.clone(), summary.trial, summary.is_faulty);
+        let others: BTreeMap<_, &EpisodeSummary> =
+            counted(second).map(|summary| (key(summary), summary)).collect();
+        let pairs: Vec<(&EpisodeSummary, &EpisodeSummary)> =
+            counted(first).filter_map(|one| Some((one, *others.get(&key(one))?))).collect();
+        let verdicts = pairs.iter().map(|(one, other)| (&*one.task, (one.success, other.success)));
+        let Difference { both, first_only, second_only, neither, difference, low, high, p, .. } =
+            Difference::of(verdicts)?;
+        let differing = pairs.into_iter().filter(|(one, other)| one.success != other.success);
+        let apart = differing.map(|(one, other)| EpisodePair { first: one.clone(), second: other.clone() });
+        let apart = apart.collect();
+        Some(RunComparison { both, first_only, second_only, neither, difference, low, high, p, apart })
+    }
 }
 
 #[cfg(test)]
@@ -278,6 +309,27 @@ mod tests {
         let episode = runs.episode(0, 2).unwrap().unwrap();
         assert_eq!((episode.summary.task.as_str(), episode.turns.len(), episode.reference), ("t2", 1, None));
         assert!(runs.episode(0, 4).unwrap().is_none() && runs.episode(1, 0).unwrap().is_none());
+    }
+
+    #[test]
+    fn two_runs_are_compared_by_task_and_trial() {
+        let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let store = |number: usize, lines: &[String]| {
+            std::fs::write(folders[number].path().join(EPISODES), format!("{}\n", lines.join("\n"))).unwrap();
+        };
+        store(0, &[line("t1", 0, true, None), line("t1", 1, false, None), line("t2", 0, false, None)]);
+        store(1, &[line("t3", 0, true, None), line("t1", 1, true, None), line("t1", 0, true, None)]);
+        let paths = folders.each_ref().map(|folder| folder.path().to_owned());
+        let runs = StoredRuns::open(&paths, None).unwrap();
+        let compared = runs.compare(0, 1).unwrap();
+        let counts = (compared.both, compared.first_only, compared.second_only, compared.neither);
+        assert_eq!(counts, (1, 0, 1, 0));
+        assert_eq!(compared.difference, 0.5);
+        let apart: Vec<_> =
+            compared.apart.iter().map(|pair| (pair.first.position, pair.second.position)).collect();
+        assert_eq!(apart, [(1, 1)]);
+        assert_eq!(runs.compare(0, 2), None);
+        assert_eq!(runs.list()[0].pass_k, [(2, 0.0, 1)]);
     }
 
     #[test]

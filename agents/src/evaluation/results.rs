@@ -253,12 +253,13 @@ fn pass_k(counted: &Episodes<'_>) -> BTreeMap<String, PassRate> {
     let tasks = counted
         .chunk_by(|a, b| a.task == b.task)
         .map(|trials| (trials.iter().filter(|trial| trial.success).count(), trials.len()));
-    pass_rates(&tasks.collect::<Vec<_>>())
+    let rates = pass_rates(&tasks.collect::<Vec<_>>());
+    (1..).map(|k: usize| k.to_string()).zip(rates).collect()
 }
 
-/// Returns pass^k by k, from the solved trials and all trials of each task. Tasks with fewer than k trials do
-/// not count.
-fn pass_rates(tasks: &[(usize, usize)]) -> BTreeMap<String, PassRate> {
+/// Returns pass^k for each k from 1 on, from the solved trials and all trials of each task. Tasks with fewer
+/// than k trials do not count.
+pub(crate) fn pass_rates(tasks: &[(usize, usize)]) -> Vec<PassRate> {
     let max_trials = tasks.iter().map(|(_, trials)| *trials).max().unwrap_or(0);
     let rate = |k: usize| {
         let enough: Vec<f64> = tasks
@@ -269,7 +270,7 @@ fn pass_rates(tasks: &[(usize, usize)]) -> BTreeMap<String, PassRate> {
         let share = ratio(enough.iter().sum(), enough.len() as f64);
         PassRate { share, tasks: enough.len() as u64 }
     };
-    (1..=max_trials).map(|k| (k.to_string(), rate(k))).collect()
+    (1..=max_trials).map(rate).collect()
 }
 
 /// Returns the share of the k-subsets of `n` trials that contain solved trials only.
@@ -311,6 +312,6 @@ mod tests {
         // Excluded trials leave two and one in two tasks, and those are solved.
         let rates = pass_rates(&[(3, 3), (2, 2), (1, 1), (0, 3)]);
         let expect = [(0.75, 4), (2.0 / 3.0, 3), (0.5, 2)].map(|(share, tasks)| PassRate { share, tasks });
-        assert_eq!(rates.into_values().collect::<Vec<_>>(), expect);
+        assert_eq!(rates, expect);
     }
 }

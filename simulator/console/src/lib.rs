@@ -17,6 +17,7 @@ mod pieces;
 mod routes;
 mod rows;
 mod rows_page;
+mod run_comparison_page;
 mod runs;
 mod runs_page;
 mod session_page;
@@ -33,7 +34,10 @@ use diorama_simulator::http::{App, Pages};
 
 pub use self::console::Console;
 pub use self::rows::{Count, DatasetSummary, ReadError, Row, RowFilter, RowPage, RowSummary, Rows};
-pub use self::runs::{Episode, EpisodeFilter, EpisodePage, EpisodeSummary, RunSummary, Runs, ShareInterval};
+pub use self::runs::{
+    Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary, RunComparison, RunSummary, Runs,
+    ShareInterval,
+};
 pub use self::turns::{Argument, CallTurn, Source, Speaker, Turn};
 
 impl Pages for Console {

@@ -12,8 +12,8 @@ use crate::console::Console;
 use crate::layout::frame;
 use crate::visit::Visit;
 use crate::{
-    access, call_form, compare_page, rows_page, runs_page, session_page, sessions_page, state_page,
-    worlds_page,
+    access, call_form, compare_page, rows_page, run_comparison_page, runs_page, session_page, sessions_page,
+    state_page, worlds_page,
 };
 
 /// Answers a request with a page, the form that asks for the token, or a problem as a page.
@@ -61,6 +61,7 @@ pub(crate) fn show(visit: &Visit<'_>, path: &[&str]) -> Answer {
         ["rows"] => rows_page::list(visit),
         ["rows", id] => rows_page::row(visit, id),
         ["runs"] => runs_page::list(visit),
+        ["runs", "compare"] => run_comparison_page::show(visit),
         ["runs", run] => runs_page::one(visit, run),
         ["runs", run, episode] => runs_page::episode(visit, run, episode),
         ["dataset"] => rows_page::dataset(visit),

@@ -19,6 +19,41 @@ pub trait Runs: Send + Sync {
     /// # Errors
     /// Returns an error if the episode cannot be read.
     fn episode(&self, run: usize, position: usize) -> Result<Option<Episode>, ReadError>;
+
+    /// Compares two runs over the episodes that both have, or returns none if they have none in common.
+    fn compare(&self, first: usize, second: usize) -> Option<RunComparison>;
+}
+
+/// Difference of two runs over the same tasks and trials.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RunComparison {
+    /// Episodes that both runs solved.
+    pub both: u64,
+    /// Episodes that only the first run solved.
+    pub first_only: u64,
+    /// Episodes that only the second run solved.
+    pub second_only: u64,
+    /// Episodes that neither run solved.
+    pub neither: u64,
+    /// Share of the second run less the share of the first, in `-1..=1`.
+    pub difference: f64,
+    /// Lower end of its 95 % interval.
+    pub low: f64,
+    /// Upper end of its 95 % interval.
+    pub high: f64,
+    /// Two-sided p-value of the sign test over tasks.
+    pub p: f64,
+    /// Episodes with different verdicts, in the order of the first run.
+    pub apart: Vec<EpisodePair>,
+}
+
+/// An episode of two runs, by its position in each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EpisodePair {
+    /// Episode of the first run.
+    pub first: EpisodeSummary,
+    /// Episode of the second run.
+    pub second: EpisodeSummary,
 }
 
 /// Summary of a run.
@@ -32,6 +67,8 @@ pub struct RunSummary {
     pub success: ShareInterval,
     /// Success by heading (`Domain`, `Ability`) and name.
     pub shares: Vec<(String, Vec<(String, ShareInterval)>)>,
+    /// pass^k by k from 2 on: the probability that k trials of a task are all solved, and the number of tasks.
+    pub pass_k: Vec<(u32, f64, u64)>,
     /// Failed episodes by their first cause.
     pub failures: Vec<Count>,
     /// Episodes by class of error.

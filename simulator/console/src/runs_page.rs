@@ -18,13 +18,13 @@ const EPISODES_PER_PAGE: usize = 50;
 /// Width of the image of an interval, in pixels.
 const WIDTH: f64 = 220.0;
 
-fn runs<'a>(visit: &Visit<'a>) -> Result<&'a dyn Runs, Problem> {
+pub(crate) fn runs<'a>(visit: &Visit<'a>) -> Result<&'a dyn Runs, Problem> {
     let none = || Problem::new(Kind::NotFound, "this server shows no run; see `diorama eval show`");
     visit.console.runs().ok_or_else(none)
 }
 
 /// Returns the run at the position in a path.
-fn run<'a>(runs: &'a dyn Runs, position: &str) -> Result<(usize, &'a RunSummary), Problem> {
+pub(crate) fn run<'a>(runs: &'a dyn Runs, position: &str) -> Result<(usize, &'a RunSummary), Problem> {
     let found =
         position.parse().ok().and_then(|position: usize| Some((position, runs.list().get(position)?)));
     found.ok_or_else(|| Problem::new(Kind::NotFound, format!("there is no run {}", quoted(position, 20))))
@@ -76,6 +76,14 @@ pub(crate) fn one(visit: &Visit<'_>, position: &str) -> Answer {
         (crumbs(&[(visit.links.page(&["runs"]), "Runs")]))
         h1 { (short(&summary.agent)) }
         p { "Success " (interval(summary.success)) " of " (summary.success.of) " episodes" }
+        @if !summary.pass_k.is_empty() {
+            p { @for (k, share, tasks) in &summary.pass_k { "pass^" (k) " " (format!("{:.1}", 100.0 * share)) " % of " (tasks) " tasks. " } }
+        }
+        @if runs.list().len() > 1 {
+            p { "Compare with " @for (other, run) in runs.list().iter().enumerate().filter(|(other, _)| *other != number) {
+                a href=(visit.links.query(&["runs", "compare"], &[("first", position), ("second", &other.to_string())])) { (short(&run.agent)) " (run " (other + 1) ")" } " "
+            } }
+        }
         dl.facts { dt { "Run" } dd { bdi { (summary.name) } } @for (name, fact) in &summary.facts { dt { (name) } dd { (short(fact)) } } }
         div.columns {
             section { h2 { "Failures, by where they went wrong first" } (counts(&summary.failures, by("failure"))) }
@@ -178,7 +186,7 @@ fn episodes(visit: &Visit<'_>, position: &str, episodes: &[EpisodeSummary]) -> M
     }
 }
 
-fn verdict(episode: &EpisodeSummary) -> Markup {
+pub(crate) fn verdict(episode: &EpisodeSummary) -> Markup {
     html! {
         @if episode.success { span.badge.good { "solved" } } @else { span.badge.bad { "failed" } }
         @if episode.excluded { " " span.badge.warn { "excluded" } }

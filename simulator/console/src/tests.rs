@@ -92,7 +92,7 @@ impl HostileRuns {
             facts,
             ..RunSummary::default()
         };
-        Self(vec![run])
+        Self(vec![run.clone(), run])
     }
 }
 
@@ -130,6 +130,11 @@ impl Runs for HostileRuns {
             reference: Some(row().turns),
         };
         Ok((position < 60).then(episode))
+    }
+
+    fn compare(&self, _: usize, _: usize) -> Option<RunComparison> {
+        let pair = EpisodePair { first: episode_summary(), second: episode_summary() };
+        Some(RunComparison { first_only: 60, apart: vec![pair; 60], ..RunComparison::default() })
     }
 }
 
@@ -249,6 +254,7 @@ fn hostile_text_is_shown_as_text_on_every_page() {
         "/runs".to_owned(),
         format!("/runs/0?failure={text}&domain={text}"),
         "/runs/0/1".to_owned(),
+        "/runs/compare?first=0&second=1".to_owned(),
     ];
     let mut checked = vec![("the outcome of a call".to_owned(), called)];
     for page in pages {
@@ -388,6 +394,7 @@ fn runs_are_written_as_files_that_link_to_each_other() {
     };
     console().write_runs(&app(|_| ()), &mut write).unwrap();
     assert!(files.contains_key("style.css") && files.contains_key("runs-0.offset-50.html"));
+    assert!(files.contains_key("runs-compare.first-0.second-1.offset-50.html"));
     assert_eq!(files["index.html"], files["runs.html"]);
     for (name, text) in files.iter().filter(|(name, _)| name.ends_with(".html")) {
         assert!(
