@@ -11,6 +11,7 @@ mod changes;
 mod compare_page;
 mod console;
 mod export;
+mod flow_page;
 mod layout;
 mod links;
 mod pieces;

@@ -12,8 +12,8 @@ use crate::console::Console;
 use crate::layout::frame;
 use crate::visit::Visit;
 use crate::{
-    access, call_form, compare_page, rows_page, run_comparison_page, runs_page, session_page, sessions_page,
-    state_page, worlds_page,
+    access, call_form, compare_page, flow_page, rows_page, run_comparison_page, runs_page, session_page,
+    sessions_page, state_page, worlds_page,
 };
 
 /// Answers a request with a page, the form that asks for the token, or a problem as a page.
@@ -52,6 +52,7 @@ pub(crate) fn show(visit: &Visit<'_>, path: &[&str]) -> Answer {
         [] if visit.console.runs().is_some() => runs_page::list(visit),
         [] => rows_page::list(visit),
         ["worlds", world] => worlds_page::world(visit, world),
+        ["worlds", world, "flow"] => flow_page::show(visit, world),
         ["worlds", world, "resources", resource] => worlds_page::resource(visit, world, resource),
         ["worlds", world, "apis", api] => call_form::show(visit, world, api),
         ["sessions"] => sessions_page::list(visit),

@@ -10,8 +10,9 @@ use diorama_sessions::WorldSource;
 use diorama_simulator::http::{App, PAGES_PATH, Pages as _, Settings};
 
 use crate::{
-    Console, Count, DatasetSummary, Episode, EpisodeFilter, EpisodePage, EpisodeSummary, ReadError, Row,
-    RowFilter, RowPage, RowSummary, Rows, RunSummary, Runs, ShareInterval, Source as Origin, Speaker, Turn,
+    Console, Count, DatasetSummary, Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary,
+    ReadError, Row, RowFilter, RowPage, RowSummary, Rows, RunComparison, RunSummary, Runs, ShareInterval,
+    Source as Origin, Speaker, Turn,
 };
 
 /// Text that would run, or reverse the following text, if it were not escaped.
@@ -240,6 +241,7 @@ fn hostile_text_is_shown_as_text_on_every_page() {
         format!("?q={text}"),
         "/worlds/hostile".to_owned(),
         "/worlds/hostile/resources/note".to_owned(),
+        "/worlds/hostile/flow".to_owned(),
         "/worlds/hostile/apis/SetNote".to_owned(),
         "/worlds/hostile/apis/GetNote".to_owned(),
         "/sessions".to_owned(),
