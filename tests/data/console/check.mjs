@@ -100,6 +100,8 @@ async function checkSessions(browser, first) {
     await look(page, "search");
     await page.goto(first + "/worlds/dental_clinic");
     await look(page, "world");
+    await page.goto(first + "/worlds/dental_clinic/flow");
+    await look(page, "flow");
     await page.goto(first + "/worlds/dental_clinic/resources/patient");
     await look(page, "resource");
 
