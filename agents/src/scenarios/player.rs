@@ -156,6 +156,7 @@ impl<'a, 'r> Player<'a, 'r> {
         }
         let mut say = self.words(if declined.is_some() { &doc.declined } else { &doc.end })?;
         if let Some(entry) = &declined {
+            self.add_limit(entry, &mut say);
             say = self.plead(&pushed, entry, say, &mut told.turns)?;
         }
         let declines = declined.map(|entry| entry.call.clone());

@@ -1,16 +1,18 @@
 //! Plays the user's pushes, and the assistant's firm answers.
 
+use diorama_answers::Clock;
+use diorama_answers::prose::Prose;
 use diorama_engine::session::LogEntry;
 use diorama_proof::candidate::Turn;
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::english::capitalised;
-use diorama_seeds::value::Str;
+use diorama_seeds::model::HouseRule;
 
 use super::consent::definite;
 use super::hand::Hand;
 use super::player::Player;
 use super::push::{Push, Pushed, Voices, WORDS, WRONG_BELIEF};
-use super::speech::fill;
+use super::speech::{SPEECH, fill};
 use super::unplayed::Unplayed;
 use crate::draws::choose;
 
@@ -80,6 +82,29 @@ impl Player<'_, '_> {
         self.users(&filled)
     }
 
+    /// Adds the number of the rule that forbids a call to the assistant's refusal, unless the refusal states it.
+    pub(crate) fn add_limit(&mut self, entry: &LogEntry, refusal: &mut String) {
+        let Some(limit) = self.find_broken_rule(entry).and_then(|rule| rule.limit.clone()) else { return };
+        let clock = Clock::at(self.session.state().clock(), &self.world.base.world().zone);
+        let (told, asked) = (Prose::read(refusal, &clock), Prose::read(&limit, &clock));
+        let is_told = |number: f64| told.numbers().any(|(own, _)| own == number);
+        let is_time_told = limit.split(' ').any(|word| word.contains(':') && refusal.contains(word));
+        if is_time_told || asked.numbers().any(|(number, _)| is_told(number)) {
+            return;
+        }
+        let words = choose(&SPEECH.limits, self.rng).map_or("", String::as_str);
+        *refusal = format!("{refusal} {}", fill(words, &[("limit", &limit)]));
+        if let Some(answered) = self.talk.answered.last_mut() {
+            answered.clone_from(refusal);
+        }
+    }
+
+    /// Returns the rule of the policy that a call breaks.
+    fn find_broken_rule(&self, entry: &LogEntry) -> Option<&HouseRule> {
+        let domain = &self.world.base.world().domains[self.scenario.domain.index()];
+        domain.house.iter().find(|rule| entry.broken.as_ref() == Some(&rule.name))
+    }
+
     /// Plays the turns after a refusal: the user pleads, and the assistant refuses again. Returns the
     /// assistant's last message.
     pub(crate) fn plead(
@@ -89,9 +114,7 @@ impl Player<'_, '_> {
         mut refusal: String,
         turns: &mut Vec<Turn>,
     ) -> Result<String, Unplayed> {
-        let domain = &self.world.base.world().domains[self.scenario.domain.index()];
-        let is_broken = |name: &Str| entry.broken.as_ref() == Some(name);
-        let rule = domain.house.iter().find(|rule| is_broken(&rule.name));
+        let rule = self.find_broken_rule(entry);
         let act = rule.map_or("do that".to_owned(), |rule| definite(&rule.act));
         let is_wrong =
             pushed.claimed.as_deref().is_some_and(|claimed| entry.broken.as_deref() == Some(claimed));

@@ -41,6 +41,8 @@ pub struct Speech {
     pub prices: Vec<String>,
     /// The assistant's questions for the consent that a rule of a policy requires.
     pub confirmations: Vec<String>,
+    /// The assistant's sentences with the `{limit}` of a rule that forbids a request.
+    pub limits: Vec<String>,
     /// The user's answers that give this consent.
     pub consents: Vec<String>,
     /// The wordings for signing in.

@@ -13,6 +13,9 @@ pub struct HouseRule {
     pub act: Str,
     /// Wordings, each of which says all of it.
     pub sentences: Vec<Str>,
+    /// The number that it sets, as a clause for the people whom it concerns: `at least 24 hours must be left until it
+    /// starts`. None without a number.
+    pub limit: Option<Str>,
     /// Cases near its number with the verdict that its expression gives, each as a sentence.
     pub examples: Vec<Str>,
 }

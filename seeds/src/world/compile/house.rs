@@ -28,6 +28,8 @@ struct Meaning {
     /// None if the log of a conversation decides the rule rather than a record.
     condition: Option<String>,
     wordings: [String; 3],
+    /// The number that the rule sets, as a clause for the people whom it concerns. None without a number.
+    limit: Option<String>,
     /// Cases near the rule's number: a description, and the condition for it.
     cases: Vec<(String, String)>,
 }
@@ -221,6 +223,7 @@ pub(super) fn compile(part: &Part<'_>, moment: Moment<'_>, findings: &mut Findin
                 name: nfc(&rule.name),
                 act: nfc(&rule.act),
                 sentences: sentences(rule, &meaning),
+                limit: meaning.limit.as_deref().map(nfc),
                 examples: examples(rule, &meaning, moment),
             }),
             None => {
@@ -282,7 +285,8 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 format!("{{^}} only while at least {left} {verb} left until {until}."),
                 format!("To {{}}, at least {left} must be left until {until}."),
             ];
-            Some(Meaning { shape: "notice", condition: Some(condition), wordings, cases })
+            let limit = Some(format!("at least {left} must be left until {until}"));
+            Some(Meaning { shape: "notice", condition: Some(condition), wordings, limit, cases })
         })());
     }
     if let Some(cap) = &rule.cap {
@@ -299,7 +303,8 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             };
             let cases = [most, most.saturating_add(1)].into_iter().map(case).collect();
             let condition = Some(format!("({}) <= {most}", cap.of));
-            Meaning { shape: "cap", condition, wordings, cases }
+            let limit = Some(format!("{what} may be {most_words} at most"));
+            Meaning { shape: "cap", condition, wordings, limit, cases }
         }));
     }
     if let Some(window) = &rule.window {
@@ -324,7 +329,8 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 format!("{{^}} only where {what} lies between {first} and {last}, both included."),
                 format!("When you {{}}, {what} may be neither {below} {first} nor {above} {last}."),
             ];
-            Some(Meaning { shape: "window", condition, wordings, cases })
+            let limit = Some(format!("{what} has to lie between {first} and {last}"));
+            Some(Meaning { shape: "window", condition, wordings, limit, cases })
         })());
     }
     if let Some(role) = &rule.role {
@@ -333,6 +339,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 shape: "role",
                 condition: Some(is.clone()),
                 cases: Vec::new(),
+                limit: None,
                 wordings: [
                     format!("Do not {{}} unless {clause}."),
                     format!("{{^}} only if {clause}."),
@@ -343,6 +350,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 shape: "role",
                 condition: Some("false".to_owned()),
                 cases: Vec::new(),
+                limit: None,
                 wordings: [
                     format!("Do not {{}}: that is for {by} alone."),
                     format!("Only {by} may {{}}; you may not."),
@@ -367,7 +375,8 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             let cases =
                 [most.saturating_sub(1), most].into_iter().filter(|value| *value >= 0).map(case).collect();
             let condition = Some(format!("({}) < {most}", frequency.of));
-            Meaning { shape: "frequency", condition, wordings, cases }
+            let limit = Some(format!("{who} may have {most_words} at most"));
+            Meaning { shape: "frequency", condition, wordings, limit, cases }
         }));
     }
     if let Some(obligation) = &rule.obligation {
@@ -381,6 +390,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             shape: "obligation",
             condition: Some(obligation.done.clone()),
             wordings,
+            limit: None,
             cases: Vec::new(),
         }));
     }
@@ -395,6 +405,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             shape: "order",
             condition: Some(format!("!({})", order.after)),
             wordings,
+            limit: None,
             cases: Vec::new(),
         }));
     }
@@ -407,7 +418,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             format!("{{^}} only once the user has heard {values} from you and agreed."),
         ];
         let has_words = !nouns.is_empty() && nouns.iter().all(|noun| !noun.trim().is_empty());
-        let meaning = Meaning { shape: "confirm", condition: None, wordings, cases: Vec::new() };
+        let meaning = Meaning { shape: "confirm", condition: None, wordings, limit: None, cases: Vec::new() };
         found.push(has_words.then_some(meaning));
     }
     let mut found = found.into_iter();
