@@ -5,5 +5,5 @@ mod runs;
 mod steps;
 mod turns;
 
-pub(crate) use self::rows::DatasetRows;
+pub(crate) use self::rows::{DatasetRows, summarise};
 pub(crate) use self::runs::StoredRuns;

@@ -103,25 +103,30 @@ impl Entry {
     }
 }
 
+/// Returns the counts of a dataset, from its manifest.
+pub(crate) fn summarise(folder: &Folder) -> DatasetSummary {
+    let manifest = folder.manifest();
+    let counts = &manifest.counts;
+    let count = |name: &str, count: u64| Count { name: name.to_owned(), count };
+    let skeletons = manifest.skeletons.map(|skeletons| count("Different sequences of APIs", skeletons));
+    let sizes = [count("Calls", counts.calls), count("User turns", counts.turns)];
+    let dropped = manifest.funnel.dropped.iter();
+    DatasetSummary {
+        name: folder.storage().location().to_string(),
+        rows: counts.dialogues,
+        sizes: sizes.into_iter().chain(skeletons).collect(),
+        splits: list(&counts.splits),
+        abilities: list(&counts.abilities),
+        domains: list(&counts.domains),
+        tags: list(&counts.tags),
+        proposed: manifest.funnel.proposed,
+        dropped: dropped.map(|(step, reasons)| (step.clone(), list(reasons))).collect(),
+    }
+}
+
 impl Rows for DatasetRows {
     fn summary(&self) -> DatasetSummary {
-        let manifest = self.folder.manifest();
-        let counts = &manifest.counts;
-        let count = |name: &str, count: u64| Count { name: name.to_owned(), count };
-        let skeletons = manifest.skeletons.map(|skeletons| count("Different sequences of APIs", skeletons));
-        let sizes = [count("Calls", counts.calls), count("User turns", counts.turns)];
-        let dropped = manifest.funnel.dropped.iter();
-        DatasetSummary {
-            name: self.folder.storage().location().to_string(),
-            rows: counts.dialogues,
-            sizes: sizes.into_iter().chain(skeletons).collect(),
-            splits: list(&counts.splits),
-            abilities: list(&counts.abilities),
-            domains: list(&counts.domains),
-            tags: list(&counts.tags),
-            proposed: manifest.funnel.proposed,
-            dropped: dropped.map(|(step, reasons)| (step.clone(), list(reasons))).collect(),
-        }
+        summarise(&self.folder)
     }
 
     fn find(&self, filter: &RowFilter<'_>, offset: usize, limit: usize) -> Result<RowPage, ReadError> {

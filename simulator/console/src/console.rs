@@ -1,12 +1,13 @@
 //! Owns the dataset and the runs that a console shows beside the worlds and sessions of its server.
 
-use crate::rows::Rows;
+use crate::rows::{DatasetSummary, Rows};
 use crate::runs::Runs;
 
 /// Pages of a server.
 #[derive(Default)]
 pub struct Console {
     rows: Option<Box<dyn Rows>>,
+    beside: Option<DatasetSummary>,
     runs: Option<Box<dyn Runs>>,
 }
 
@@ -17,6 +18,12 @@ impl Console {
         Self { rows: Some(rows), ..self }
     }
 
+    /// Adds the summary of another dataset, which stands beside that of the rows.
+    #[must_use]
+    pub fn with_beside(self, beside: DatasetSummary) -> Self {
+        Self { beside: Some(beside), ..self }
+    }
+
     /// Adds stored runs.
     #[must_use]
     pub fn with_runs(self, runs: Box<dyn Runs>) -> Self {
@@ -25,6 +32,10 @@ impl Console {
 
     pub(crate) fn runs(&self) -> Option<&dyn Runs> {
         self.runs.as_deref()
+    }
+
+    pub(crate) const fn beside(&self) -> Option<&DatasetSummary> {
+        self.beside.as_ref()
     }
 
     pub(crate) fn rows(&self) -> Option<&dyn Rows> {

@@ -100,6 +100,9 @@ fn table(visit: &Visit<'_>, rows: &[RowSummary]) -> Markup {
 /// Shows the summary of the dataset: its counts and its funnel.
 pub(crate) fn dataset(visit: &Visit<'_>) -> Answer {
     let summary = rows(visit)?.summary();
+    if let Some(beside) = visit.console.beside() {
+        return Ok(Page::reply(Section::Rows, "Two datasets", two_datasets(visit, &summary, beside)));
+    }
     let by = |name: &str, counts: &[Count]| {
         let link = |count: &Count| visit.links.query(&["rows"], &[(name, &count.name)]);
         bars(counts, summary.rows, link)
@@ -119,6 +122,56 @@ pub(crate) fn dataset(visit: &Visit<'_>) -> Answer {
         h2 { "Tags" } (by("tag", &summary.tags))
     };
     Ok(Page::reply(Section::Rows, "Dataset", body))
+}
+
+/// Renders the counts of two datasets side by side, as numbers and as shares of their rows.
+fn two_datasets(visit: &Visit<'_>, one: &DatasetSummary, other: &DatasetSummary) -> Markup {
+    let drops = |summary: &DatasetSummary| -> Vec<Count> {
+        let sum = |(step, reasons): &(String, Vec<Count>)| Count {
+            name: step.clone(),
+            count: reasons.iter().map(|reason| reason.count).sum(),
+        };
+        summary.dropped.iter().map(sum).collect()
+    };
+    let whole = |summary: &DatasetSummary| Count { name: "Rows".to_owned(), count: summary.rows };
+    let sizes = |summary: &DatasetSummary| [vec![whole(summary)], summary.sizes.clone()].concat();
+    let attempts = [one.proposed, other.proposed];
+    let of_rows = [one.rows, other.rows];
+    html! {
+        (crumbs(&[(visit.links.page(&["rows"]), "Rows")]))
+        h1 { "Two datasets" }
+        p { "First: " bdi { (one.name) } ". Second: " bdi { (other.name) } "." }
+        h2 { "Size" } (beside(&sizes(one), &sizes(other), None))
+        h2 { "Dropped attempts by step" } (beside(&drops(one), &drops(other), Some(attempts)))
+        h2 { "Splits" } (beside(&one.splits, &other.splits, Some(of_rows)))
+        h2 { "Abilities" } (beside(&one.abilities, &other.abilities, Some(of_rows)))
+        h2 { "Domains" } (beside(&one.domains, &other.domains, Some(of_rows)))
+        h2 { "Tags" } (beside(&one.tags, &other.tags, Some(of_rows)))
+    }
+}
+
+/// Renders the counts of the same names in two datasets. `wholes` are what the shares are of.
+fn beside(one: &[Count], other: &[Count], wholes: Option<[u64; 2]>) -> Markup {
+    let of = |counts: &[Count], name: &str| {
+        counts.iter().find(|count| count.name == name).map_or(0, |count| count.count)
+    };
+    let only_second = other.iter().filter(|count| !one.iter().any(|own| own.name == count.name));
+    let names = one.iter().chain(only_second).map(|count| &*count.name);
+    let share = |count: u64, whole: u64| format!("{:.1} %", 100.0 * count as f64 / whole.max(1) as f64);
+    html! {
+        table {
+            thead { tr { th scope="col" { "Name" } th.number scope="col" { "First" } th.number scope="col" { "Second" } } }
+            tbody { @for name in names {
+                tr {
+                    th scope="row" { (short(name)) }
+                    @for (side, counts) in [one, other].into_iter().enumerate() {
+                        @let count = of(counts, name);
+                        td.number { (count) @if let Some(wholes) = wholes { " (" (share(count, wholes[side])) ")" } }
+                    }
+                }
+            } }
+        }
+    }
 }
 
 fn bars(counts: &[Count], whole: u64, link: impl Fn(&Count) -> String) -> Markup {

@@ -388,6 +388,25 @@ fn assets_are_embedded_and_kept_by_browsers() {
 }
 
 #[test]
+fn two_datasets_stand_side_by_side() {
+    let count = |name: &str, count| Count { name: name.to_owned(), count };
+    let beside = DatasetSummary {
+        name: HOSTILE.to_owned(),
+        rows: 4,
+        tags: vec![count("recovery", 1)],
+        ..DatasetSummary::default()
+    };
+    let console = Console::default().with_rows(Box::new(HostileRows)).with_beside(beside);
+    let request = Request::builder().uri(format!("{PAGES_PATH}/dataset")).body(Bytes::new()).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let body = console.answer(&app(|_| ()), &request).into_body();
+    let body = runtime.block_on(axum::body::to_bytes(body, usize::MAX)).unwrap();
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    assert!(text.contains("0 (0.0 %)") && text.contains("1 (25.0 %)"), "{text}");
+    assert!(!text.contains("<script>alert"), "{text}");
+}
+
+#[test]
 fn runs_are_written_as_files_that_link_to_each_other() {
     let mut files = std::collections::BTreeMap::new();
     let mut write = |name: &str, text: &str| {

@@ -13,7 +13,7 @@ use crate::cli::files::open_dataset;
 use crate::cli::pages::serve_pages;
 use crate::cli::rows::{self, RowsArgs};
 use crate::cli::{Done, Streams};
-use crate::console::DatasetRows;
+use crate::console::{DatasetRows, summarise};
 
 /// Number of rows to print by default.
 const USUAL_ROWS: usize = 3;
@@ -37,6 +37,9 @@ pub(super) struct View {
     /// Show the rows in a browser: filters, counts, the source of each argument. Prints the address, which this machine alone reaches.
     #[arg(long, conflicts_with_all = ["skip", "width", "split", "domain", "ability", "tag", "difficulty", "id", "limit"])]
     web: bool,
+    /// With --web: another dataset, whose counts stand beside those of the first.
+    #[arg(long, value_name = "LOCATION", requires = "web")]
+    beside: Option<Location>,
     /// With --web: port to listen on. 0 picks a free one.
     #[arg(long, value_name = "PORT", default_value_t = 8081, requires = "web")]
     port: u16,
@@ -46,8 +49,12 @@ impl View {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let folder = open_dataset(&self.folder)?;
         if self.web {
-            let rows = DatasetRows::open(folder)?;
-            return serve_pages(Console::default().with_rows(Box::new(rows)), self.port, "rows", streams);
+            let console = Console::default().with_rows(Box::new(DatasetRows::open(folder)?));
+            let (console, first) = match &self.beside {
+                Some(other) => (console.with_beside(summarise(&open_dataset(other)?)), "dataset"),
+                None => (console, "rows"),
+            };
+            return serve_pages(console, self.port, first, streams);
         }
         let usual = if self.rows.id.is_empty() { USUAL_ROWS } else { self.rows.id.len() };
         let limit = self.rows.limit.unwrap_or(usual);
