@@ -56,4 +56,4 @@ pub use self::tools::Pool;
 pub use self::unplayed::Unplayed;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -2,7 +2,7 @@
 
 mod articles;
 mod assurance;
-mod catalog;
+pub(crate) mod catalog;
 mod pushes;
 
 use std::collections::BTreeSet;

@@ -272,7 +272,8 @@ fn request(
 #[test]
 fn a_call_by_route_is_a_call_by_name_and_replies_are_of_the_served_schema() {
     let mut succeeded = 0;
-    for name in catalog::names() {
+    // This checks the server and no domain's text, so one domain in six does.
+    for name in catalog::names().step_by(6) {
         let app = app(&[name], |_| ());
         let ready = app.sessions().worlds().only().unwrap().ready().unwrap();
         let world = ready.world();

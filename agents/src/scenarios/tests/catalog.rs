@@ -18,6 +18,22 @@ const MAX_WORLDS: usize = 12;
 /// The environment variable that has all domains played and the record written.
 const PLAY_ALL: &str = "DIORAMA_PLAY_ALL_DOMAINS";
 
+/// Returns the domains whose texts differ from the record, and a sample of the others; all if requested.
+pub(crate) fn due_domains() -> Vec<Arc<CatalogDomain>> {
+    let plays_all = plays_all();
+    let recorded = std::fs::read_to_string(record()).unwrap_or_default();
+    let recorded: BTreeSet<&str> = recorded.lines().collect();
+    let is_due = |number: usize, domain: &CatalogDomain| {
+        plays_all || !recorded.contains(&*line(domain)) || number % SAMPLE_STRIDE_DOMAINS == 0
+    };
+    let domains = crate::catalog::domains().into_iter().enumerate();
+    domains.filter(|(number, domain)| is_due(*number, domain)).map(|(_, domain)| domain).collect()
+}
+
+fn plays_all() -> bool {
+    std::env::var_os(PLAY_ALL).is_some()
+}
+
 fn record() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../.ci/played.tsv")
 }
@@ -63,21 +79,13 @@ fn play_domain(domain: &CatalogDomain, count: &mut Count) {
 
 #[test]
 fn the_catalogs_scenarios_become_rows() {
-    let plays_all = std::env::var_os(PLAY_ALL).is_some();
-    let recorded = std::fs::read_to_string(record()).unwrap_or_default();
-    let recorded: BTreeSet<&str> = recorded.lines().collect();
-    let domains = crate::catalog::domains();
+    let domains = due_domains();
     let mut count = Count::default();
-    for (number, domain) in domains.iter().enumerate() {
-        let is_due = !recorded.contains(&*line(domain)) || number % SAMPLE_STRIDE_DOMAINS == 0;
-        if plays_all || is_due {
-            play_domain(domain, &mut count);
-        }
-    }
+    domains.iter().for_each(|domain| play_domain(domain, &mut count));
     let Count { tries, rows, lost } = count;
     assert!(lost.is_empty(), "never a row: {lost:?}");
     assert!(tries > 0 && rows * 100 >= tries * 90, "{rows} of {tries}");
-    if plays_all {
+    if plays_all() {
         let lines = domains.iter().fold(String::new(), |mut lines, domain| {
             writeln!(lines, "{}", line(domain)).unwrap();
             lines
