@@ -48,11 +48,12 @@ pub fn with_unit(number: String, schema: &Schema) -> String {
     }
 }
 
-/// Returns a number rounded as people say it.
+/// Returns a number as people say it: with all its decimals up to four, otherwise rounded to two.
 #[must_use]
 pub fn plain_number(number: f64) -> String {
-    // People do not say a quotient to sixteen digits.
+    // People do not say a quotient to sixteen digits, but the score 0.725 as it is.
+    let is_short = (number * 10_000.0).round() / 10_000.0 == number;
     let rounded = (number * 100.0).round() / 100.0;
-    let told = if number.abs() >= 0.1 && rounded.is_finite() { rounded } else { number };
+    let told = if !is_short && number.abs() >= 0.1 && rounded.is_finite() { rounded } else { number };
     Value::Number(told).to_text(&Zone::utc())
 }
