@@ -38,6 +38,7 @@ impl Run<'_> {
             let body = self.promised_list(contract, resource, page, total, window)?;
             return self.counted(body);
         }
+        self.total = Some(total);
         let mut items = Vec::with_capacity(page.len());
         for record in page {
             items.push(Body::Object(self.show(&self.api.reply.members, resource, record)?));
