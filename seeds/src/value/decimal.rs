@@ -60,7 +60,9 @@ impl Decimal {
     pub fn round(value: f64, scale: u8) -> Option<Self> {
         // A tiny nudge prevents 1.005 * 100 (100.49999999999999) from rounding down.
         let scaled = value * 10_f64.powi(i32::from(scale));
-        let nudged = (scaled + scaled.signum() * 1e-9 * scaled.abs().max(1.0)).round();
+        // It stays far below a half, so that 540.0 with six places keeps its last digit.
+        let nudge = (1e-9 * scaled.abs().max(1.0)).min(1e-4);
+        let nudged = (scaled + scaled.signum() * nudge).round();
         (nudged.is_finite() && nudged.abs() < 9.0e15).then_some(Self { minor: nudged as i64, scale })
     }
 }

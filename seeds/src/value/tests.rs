@@ -91,6 +91,7 @@ fn decimals_compare_and_hash_by_number() {
     assert_eq!(Decimal::parse("1.005", 2), None);
     assert_eq!(Decimal::parse("1.50", 1), Some(Decimal { minor: 15, scale: 1 }));
     assert_eq!(Decimal::round(1.005, 2), Some(Decimal { minor: 101, scale: 2 }));
+    assert_eq!(Decimal::round(2640.0, 6), Some(Decimal { minor: 2_640_000_000, scale: 6 }));
 }
 
 proptest! {
