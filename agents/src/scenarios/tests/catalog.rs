@@ -24,7 +24,7 @@ pub(crate) fn due_domains() -> Vec<Arc<CatalogDomain>> {
     let recorded = std::fs::read_to_string(record()).unwrap_or_default();
     let recorded: BTreeSet<&str> = recorded.lines().collect();
     let is_due = |number: usize, domain: &CatalogDomain| {
-        plays_all || !recorded.contains(&*line(domain)) || number % SAMPLE_STRIDE_DOMAINS == 0
+        plays_all || !recorded.contains(&*line(domain)) || number.is_multiple_of(SAMPLE_STRIDE_DOMAINS)
     };
     let domains = crate::catalog::domains().into_iter().enumerate();
     domains.filter(|(number, domain)| is_due(*number, domain)).map(|(_, domain)| domain).collect()
