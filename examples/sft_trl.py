@@ -21,7 +21,9 @@ gpu = torch.cuda.is_available()
 rows = load_dataset("json", data_files=options.rows, split="train")
 # `--format trl` has messages, `--format trl-prompt-completion` a prompt and a completion. Both hold only what is to be learned.
 rows = rows.select_columns([name for name in ("messages", "prompt", "completion", "tools") if name in rows.column_names])
-config = SFTConfig(output_dir="trained", max_steps=options.steps, max_length=8192, assistant_only_loss=True, logging_steps=1, bf16=gpu, use_cpu=not gpu)
+# TRL learns from the completion of a pair alone. A mask of the chat template tells it the assistant's part of whole dialogues.
+masks = "messages" in rows.column_names
+config = SFTConfig(output_dir="trained", max_steps=options.steps, max_length=8192, assistant_only_loss=masks, logging_steps=1, bf16=gpu, use_cpu=not gpu)
 trainer = SFTTrainer(model=options.model, train_dataset=rows, args=config)
 trainer.train()
 trainer.save_model()

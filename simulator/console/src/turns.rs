@@ -141,15 +141,19 @@ fn arguments(prefix: &str, arguments: &[Argument]) -> Markup {
     if arguments.is_empty() {
         return html! {};
     }
+    // The sources of what an agent sent are unknown.
+    let has_sources = arguments.iter().any(|argument| argument.source.is_some());
     html! {
         table.fields {
-            thead { tr { th scope="col" { "Name" } th scope="col" { "Value" } th scope="col" { "Source" } } }
+            thead { tr { th scope="col" { "Name" } th scope="col" { "Value" } @if has_sources { th scope="col" { "Source" } } } }
             tbody {
                 @for argument in arguments {
                     tr {
                         th scope="row" { (short(&argument.name)) }
                         td { @if let Some(value) = &argument.value { (cell(value)) } @else { span.none { "several" } } }
-                        td { @if let Some(source) = &argument.source { (source_link(prefix, source)) } @else { span.none { "not told" } } }
+                        @if has_sources {
+                            td { @if let Some(source) = &argument.source { (source_link(prefix, source)) } @else { span.none { "unknown" } } }
+                        }
                     }
                 }
             }

@@ -33,6 +33,8 @@ struct ItemValue<'a> {
 struct Names {
     /// The name and the id of its own record, folded. They name no other item.
     own: Vec<String>,
+    /// True if a value beside the item's value shows its own name or id.
+    shows_own: bool,
     all: Vec<String>,
     /// The names that the reply or the call contains, folded. An answer can use no other.
     visible: Vec<String>,
@@ -114,6 +116,11 @@ impl FactBuilder<'_> {
             let around = if above.is_empty() { Some(body) } else { body.at(above) };
             if let Some(Body::Object(members)) = around {
                 let beside = members.iter().map(|(_, member)| member);
+                names.shows_own |= beside.clone().any(|member| {
+                    member
+                        .value()
+                        .is_some_and(|value| names.own.contains(&fold(&value.to_text(&self.world.zone))))
+                });
                 beside.filter(|member| !leaf.is_some_and(|leaf| std::ptr::eq(leaf, *member))).for_each(
                     |member| {
                         self.add_leaf(member, &mut names);
@@ -139,7 +146,8 @@ impl FactBuilder<'_> {
 
     /// Adds a leaf that can name something: no amount, no boolean, and no value that each session generates
     /// anew.
-    /// Only strings name a record's item; a day, a time or a number beside its value does not.
+    /// Only strings name an item whose own name or id is shown; a day, a time or a number beside its value does
+    /// not.
     fn add_leaf(&self, leaf: &Body, names: &mut Names) {
         let Body::Leaf(value, origin) = leaf else { return };
         if self.made(origin).is_some() {
@@ -148,7 +156,7 @@ impl FactBuilder<'_> {
         let kind = leaf_schema(origin, self.world).kind;
         let is_key = matches!(origin, Origin::Field { resource, field, .. } if self.world.resource(*resource).key == *field);
         let is_reference = matches!(kind, Type::Reference { .. });
-        let may_name = is_reference || names.own.is_empty() || matches!(value, Value::String(_));
+        let may_name = is_reference || !names.shows_own || matches!(value, Value::String(_));
         if is_key || (may_name && (is_reference || !matches!(value, Value::Integer(_)))) {
             self.add_value(value, &kind, names);
         }
