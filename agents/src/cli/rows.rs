@@ -78,8 +78,8 @@ pub fn check(selection: &Selection, folder: &Folder) -> Result<(), CliError> {
     })
 }
 
-const NO_TEST: &str = ". `generate` makes every tenth batch of 50 rows of the split test, so make 500 or more; \
-                       worlds of your own need --test-domains or --test-share";
+const NO_TEST: &str = ". `generate` makes one batch of 50 rows in ten of the split test: make 500 rows, or fewer with a larger \
+                       --test-share; several worlds of your own need --test-domains or --test-share";
 
 /// Makes the error of a command that finds no selected row.
 pub fn make_no_rows_error(folder: &Folder) -> CliError {
