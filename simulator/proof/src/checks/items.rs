@@ -233,7 +233,7 @@ fn keep_telling_names(values: &mut [ItemValue<'_>]) {
     for name in values.iter().flat_map(|value| &value.names.own) {
         *own_of.entry(name.clone()).or_default() += 1;
     }
-    for Names { own, all, visible } in values.iter_mut().map(|value| &mut value.names) {
+    for Names { own, all, visible, .. } in values.iter_mut().map(|value| &mut value.names) {
         let is_shared = |name: &String| {
             let others = if own.contains(name) { own_of.get(name) } else { owners.get(name) };
             others != Some(&1)
