@@ -33,33 +33,36 @@ const LEAST_DIFFERENCE: f64 = 1e-6;
 /// The fewest calls of a longer job; a search counts as one.
 const MIN_LONG_CALLS: usize = 4;
 
-/// Returns true if the effect of a call is final: it removes a record, or is a DELETE.
-/// A state that no API requires is final, too.
+/// Returns true if the effect of a call is final: it removes a record, or sets a state that no API requires. A
+/// DELETE that sets no state is final, too.
 fn ends_for_good(world: &World, api: &Api) -> bool {
     match &api.behaviour.kind {
         BehaviourKind::Delete { .. } => true,
         BehaviourKind::Action { target: Some((resource, _)) } => {
-            let ends = |effect: &Effect| {
-                let Change::Update { which: Which::Key(_), set } = &effect.change else { return false };
-                effect.resource == *resource
-                    && set.iter().any(|(field, to)| is_last(world, *resource, *field, to))
+            let sets = |effect: &Effect| match &effect.change {
+                Change::Update { which: Which::Key(_), set } if effect.resource == *resource => {
+                    set.iter().filter_map(|(field, to)| is_last(world, *resource, *field, to)).collect()
+                }
+                _ => Vec::new(),
             };
-            api.method == Method::Delete || api.behaviour.also.iter().any(ends)
+            let states: Vec<bool> = api.behaviour.also.iter().flat_map(sets).collect();
+            states.contains(&true) || (api.method == Method::Delete && states.is_empty())
         }
         _ => false,
     }
 }
 
-/// Returns true if an enum field gets a value that no API of the domain requires.
-fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> bool {
+/// Returns true if an enum field gets a value that no API of the domain requires; none for another field or
+/// value.
+fn is_last(world: &World, resource: ResourceId, field: FieldId, to: &Expr) -> Option<bool> {
     let (resource, Node::Literal(Value::String(state))) = (world.resource(resource), &to.node) else {
-        return false;
+        return None;
     };
     let asks = format!("== '{state}'");
     let mut rules =
         world.apis.iter().filter(|api| api.domain == resource.domain).flat_map(|api| &api.behaviour.require);
     matches!(resource.field(field).schema.kind, Type::Enum(_))
-        && !rules.any(|rule| rule.that.source.contains(&asks))
+        .then(|| !rules.any(|rule| rule.that.source.contains(&asks)))
 }
 
 /// Returns the price of a new record, if earlier replies showed it: the first of its own amounts.
