@@ -46,8 +46,6 @@ const DECLINED_SHARE: f64 = 0.4;
 /// The share of governed rows in which the policy forbids the request. Always refusing and always acting both
 /// fail half of them.
 const FORBIDDEN_SHARE: f64 = 0.5;
-/// The same share, where the conversations must be hard: fewer refusals than changes have traps enough for that.
-const HARD_FORBIDDEN_SHARE: f64 = 0.6;
 /// The share of rows whose users leave after some needless questions, and the range of these.
 const IMPATIENT_SHARE: f64 = 0.04;
 const PATIENCE: std::ops::RangeInclusive<u32> = 2..=3;
@@ -218,8 +216,7 @@ impl<'a> RowMaker<'a> {
         let clock = Instant(world.base.world().clock.0 + minutes * 60);
         let takes_declined = self.streams.make_row_stream("declined", key).random_bool(DECLINED_SHARE);
         let is_hard = self.difficulty == Some(Difficulty::Hard);
-        let forbidden = if is_hard { HARD_FORBIDDEN_SHARE } else { FORBIDDEN_SHARE };
-        let forbids = self.streams.make_row_stream("policy", key).random_bool(forbidden);
+        let forbids = self.streams.make_row_stream("policy", key).random_bool(FORBIDDEN_SHARE);
         let push = Push::draw(&mut self.streams.make_row_stream("push", key));
         let mut manner = self.streams.make_row_stream("patience", key);
         let patience = manner.random_bool(IMPATIENT_SHARE).then(|| manner.random_range(PATIENCE));
