@@ -158,6 +158,8 @@ pub struct GoldGoal {
 /// Question for consent to reference calls, which the user gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoldConsent {
+    /// Words of the question.
+    pub question: String,
     /// Calls to which the user consents.
     pub calls: Vec<Call>,
     /// Number of reference calls before the question, which is the index of the first of these calls.
@@ -425,7 +427,9 @@ fn goals(row: &Dialogue, episode: &Episode, checks: &Checks, gold: &[GoldCall]) 
             Event::Say(_) => said += 1,
             Event::Confirm(count) => {
                 let asked = gold.get(calls..calls.saturating_add(*count as usize)).unwrap_or_default();
-                consents.push(GoldConsent { calls: asked.iter().map(made).collect(), at: calls });
+                let question = words.get(usize::max(said, 1) - 1).copied().unwrap_or_default().to_owned();
+                let asked = asked.iter().map(made).collect();
+                consents.push(GoldConsent { question, calls: asked, at: calls });
             }
             Event::End(outcome) => {
                 let answer = words.get(usize::max(said, 1) - 1).copied().unwrap_or_default();

@@ -54,7 +54,13 @@ fn solution(task: &Task) -> Option<Vec<Step>> {
         }
         let question = |about: &str| Step::Say(format!("Could you tell me the {}?", about.replace('_', " ")));
         steps.extend(script.withheld.iter().map(|held| question(&held.about)));
-        for gold in &task.gold[goal.calls.clone()] {
+        for index in goal.calls.clone() {
+            let asks = goal.consents.iter().filter(|asked| asked.at == index);
+            steps.extend(asks.map(|asked| {
+                let arguments = json!({"calls": asked.calls, "message": asked.question});
+                Step::Call("confirm".to_owned(), arguments)
+            }));
+            let gold = &task.gold[index];
             steps.push(Step::Call(gold.api.clone(), Json::Object(gold.arguments.clone())));
         }
         steps.extend(script.lines.iter().map(|_| Step::Say("Shall I go on?".to_owned())));

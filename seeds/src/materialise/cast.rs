@@ -8,6 +8,9 @@ use super::tables::{self, City, Country, Person};
 use crate::draw::Streams;
 use crate::english::split_identifier;
 
+/// Attempts at a city of the home country before a city of any country will do.
+const MAX_HOME_ATTEMPTS: u32 = 48;
+
 /// The person and the city of one record, drawn at their first use.
 pub(super) struct Cast<'a> {
     groups: &'a [Streams],
@@ -74,10 +77,12 @@ impl<'a> Cast<'a> {
         *place
     }
 
-    /// Returns a city of the home country, and makes it the group's city.
+    /// Returns a city of the home country, and makes it the group's city. After many attempts it returns a city
+    /// of any country: a small country has fewer than a unique field may need.
     pub(super) fn local_city(&mut self, group: usize) -> Option<&'static City> {
         let mut draw = self.groups.get(group)?.draw(self.n, self.attempt | 1 << 20);
-        let city = tables::city(&mut draw, self.home);
+        let home = self.home.filter(|_| self.attempt < MAX_HOME_ATTEMPTS);
+        let city = tables::city(&mut draw, home);
         if let Some(place) = self.places.get_mut(group) {
             *place = city;
         }

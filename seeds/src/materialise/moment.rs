@@ -48,6 +48,8 @@ pub(super) struct Clock<'a> {
 }
 
 const DAY: i64 = 86_400;
+/// Days by which a span without a valid timestamp grows at most: a week has each weekday.
+const MAX_EXTRA_DAYS: i64 = 7;
 
 impl Bound {
     /// Parses `+1d`, `-30d`, `+2w`, `+6h`, `-90m`, `-2y`, `now`, `today`, a date or a date-time.
@@ -120,15 +122,27 @@ impl Span {
                 return Some(instant);
             }
         }
-        // A short span may hold few valid timestamps, so this lists its grid.
+        // A short span may hold few valid timestamps, so this lists its grid. A world's clock varies, and what was
+        // to happen within hours may fall on a weekend: the span grows by days, away from the present.
+        let (grows_back, grows_on) = (from < clock.now, to > clock.now);
+        (0..=MAX_EXTRA_DAYS).find_map(|days| {
+            let seconds = days * DAY;
+            let from = if grows_back { Instant(from.0.saturating_sub(seconds)) } else { from };
+            let to = if grows_on { Instant(to.0.saturating_add(seconds)) } else { to };
+            draw.pick(&self.list(clock.zone, from, to)).copied()
+        })
+    }
+
+    /// Lists the timestamps of the grid from one to another.
+    fn list(&self, zone: &Zone, from: Instant, to: Instant) -> Vec<Instant> {
         let slots: Vec<Time> = self.slots().collect();
-        let (first, last) = (clock.zone.date_of(from), clock.zone.date_of(to));
-        let mut there = Vec::new();
+        let (first, last) = (zone.date_of(from), zone.date_of(to));
+        let mut found = Vec::new();
         for day in (first.0..=last.0).map(Date).filter(|day| self.counts(*day)).take(400) {
-            let instants = slots.iter().map(|time| clock.zone.instant(day, *time));
-            there.extend(instants.filter(|instant| from <= *instant && *instant <= to));
+            let instants = slots.iter().map(|time| zone.instant(day, *time));
+            found.extend(instants.filter(|instant| from <= *instant && *instant <= to));
         }
-        draw.pick(&there).copied()
+        found
     }
 
     /// Draws a time of day from the grid.
@@ -244,13 +258,17 @@ mod tests {
     }
 
     #[test]
-    fn a_span_without_a_moment_gives_none() {
+    fn a_span_without_a_moment_grows_by_days() {
         let zone = Zone::utc();
         let clock = Clock { now: zone.parse_instant("2026-03-02T09:00").unwrap(), zone: &zone };
         let mut draw = Streams::new(1, "r", "f", "").draw(0, 0);
         assert_eq!(span("+3d", "+1d", None, "1h").instant(clock, &mut draw), None);
-        // The span is Wednesday to Friday, but only Monday and Tuesday are allowed.
-        assert_eq!(span("+2d", "+4d", None, "1h").instant(clock, &mut draw), None);
+        // The span is Wednesday to Friday, but only Monday and Tuesday are allowed: it grows to the next Monday.
+        let next = span("+2d", "+4d", None, "1h").instant(clock, &mut draw).unwrap();
+        assert_eq!(Some(zone.date_of(next)), Date::parse("2026-03-09"));
+        // What happened on the weekend happened on the Tuesday before.
+        let past = span("-2d", "-1d", None, "1h").instant(clock, &mut draw).unwrap();
+        assert_eq!(Some(zone.date_of(past)), Date::parse("2026-02-24"));
         // The only valid timestamp is tomorrow at nine.
         let tight = span("+23h", "+25h", Some(("09:00", "17:00")), "4h");
         assert_eq!(tight.instant(clock, &mut draw), zone.parse_instant("2026-03-03T09:00"));

@@ -287,7 +287,7 @@ impl Solving<'_> {
         let world = self.privileged.world.base.world();
         let gold = self.privileged.task.gold.iter().skip(asked.at).take(asked.calls.len());
         let calls: Vec<Call> = gold.filter_map(|gold| bind(gold, &self.replies, world)).collect();
-        let arguments = json!({"calls": calls, "message": "May I do this?"});
+        let arguments = json!({"calls": calls, "message": self.restate(&asked.question)});
         let arguments = arguments.as_object().cloned().unwrap_or_default();
         environment.call(&Call { api: CONFIRM.to_owned(), arguments }).await.map(|_| ())
     }
