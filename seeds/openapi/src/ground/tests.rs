@@ -337,3 +337,15 @@ fn query_parameters_in_an_address_may_be_references() {
     ));
     assert!(found.doc.domain.as_ref().unwrap().given.contains_key("lat"), "{:?}", found.doc.domain);
 }
+
+const TEXT: &str = "requestBody: {content: {application/json: {schema: {type: object, properties: {value: {type: string}}}}}}";
+
+#[test]
+fn a_path_that_ends_with_a_member_sets_it() {
+    let found = imported(&format!(
+        "  /things: {{get: {LIST}}}\n  /things/{{id}}: {{get: {ONE}}}\n  /things/{{id}}/token: {{put: {{{TEXT}, responses: {{'200': {{description: Done}}}}}}}}\n{ODD}"
+    ));
+    let put = behaviour(&found, "PUT /things/{id}/token");
+    assert_eq!(put.patch.as_deref(), Some("thing"));
+    assert_eq!(put.set["token"], "given(args.value) ? args.value : record.token");
+}
