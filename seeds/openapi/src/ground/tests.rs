@@ -349,3 +349,32 @@ fn a_path_that_ends_with_a_member_sets_it() {
     assert_eq!(put.patch.as_deref(), Some("thing"));
     assert_eq!(put.set["token"], "given(args.value) ? args.value : record.token");
 }
+
+#[test]
+fn names_that_callers_choose_are_unique_below_their_parent_and_change() {
+    let body = |members: &str| {
+        format!(
+            "requestBody: {{content: {{application/json: {{schema: {{type: object, properties: {{{members}}}}}}}}}}}"
+        )
+    };
+    let (post, patch) = (body("name: {type: string}"), body("new_name: {type: string}"));
+    let tag = "type: object, properties: {id: {type: integer}, name: {type: string}, colour: {type: string}}";
+    let thing = "$ref: '#/components/schemas/Thing'";
+    let (all, one) = (LIST.replacen(thing, tag, 1), ONE.replacen(thing, tag, 1));
+    let made = one.replacen("200", "201", 1);
+    let found = imported(&format!(
+        "  /things: {{get: {LIST}}}\n  /things/{{id}}: {{get: {ONE}}}\n  /things/{{id}}/tags: {{get: {all}, post: {{{post}, {}}}}}\n  /things/{{id}}/tags/{{name}}: {{get: {one}, patch: {{{patch}, {}}}}}\n",
+        inside(&made),
+        inside(&one),
+    ));
+    let resource = &found.doc.resources["tag"];
+    assert_eq!(resource.key, "id");
+    let change = behaviour(&found, "PATCH /things/{id}/tags/{name}");
+    assert!(change.key.as_deref().unwrap().contains("a.name == args.name"), "{change:?}");
+    assert_eq!(change.set["name"], "given(args.new_name) ? args.new_name : record.name");
+}
+
+/// Returns the members of an operation that is written in braces.
+fn inside(operation: &str) -> String {
+    operation.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().to_owned()
+}
