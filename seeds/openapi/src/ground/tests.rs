@@ -378,3 +378,51 @@ fn names_that_callers_choose_are_unique_below_their_parent_and_change() {
 fn inside(operation: &str) -> String {
     operation.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().to_owned()
 }
+
+#[test]
+fn ranges_filter_by_their_bounds_and_pages_are_also_numbered() {
+    let deep = "{name: weight, in: query, style: deepObject, explode: true, schema: {anyOf: [{type: object, properties: {gte: {type: integer}, lt: {type: integer}}}, {type: integer}]}}";
+    let signs = "{name: 'weight>', in: query, schema: {type: integer}}";
+    let pages = "{name: page_token, in: query, schema: {type: string}}, {name: page_number, in: query, schema: {type: string}}, {name: page_size, in: query, schema: {type: integer}}";
+    let thing = "type: object, properties: {id: {type: string}, weight: {type: integer}}";
+    let all = LIST.replacen("$ref: '#/components/schemas/Thing'", thing, 1);
+    let reply = "responses: {'200': {description: All, content: {application/json: {schema: {type: object, properties: {page_token: {type: string}, things: {type: array, items: {TYPE}}}}}}}}".replace("TYPE", thing);
+    let list = |parameters: &str, reply: &str| {
+        format!("  /things: {{get: {{parameters: [{parameters}], {reply}}}}}\n{ODD}")
+    };
+    let filters = |parameters: &str| {
+        let found = imported(&list(parameters, &inside(&all)));
+        let api = &found.doc.apis[0];
+        let filters: Vec<String> = api.behaviour.filters.keys().cloned().collect();
+        let sent = api.parameters.values().filter_map(|known| known.sent_as.clone());
+        (filters, sent.collect::<Vec<String>>())
+    };
+    assert_eq!(
+        filters(deep),
+        (
+            vec!["weight".into(), "weight_gte".into(), "weight_lt".into()],
+            vec!["weight[gte]".into(), "weight[lt]".into()]
+        )
+    );
+    assert_eq!(filters(signs), (vec!["weight_gte".into()], vec!["weight>".into()]));
+    let dated = all.replacen(
+        "weight: {type: integer}",
+        "created: {type: integer, description: Seconds since the epoch.}",
+        1,
+    );
+    let since = behaviour(
+        &imported(&list("{name: created_gte, in: query, schema: {type: integer}}", &inside(&dated))),
+        "GET /things",
+    );
+    assert_eq!(
+        since.condition.as_deref(),
+        Some(
+            "(!given(args.created_gte) || (item.created != null && (item.created - datetime('1970-01-01T00:00Z')) / minutes(1) * 60 >= args.created_gte))"
+        )
+    );
+    let page = behaviour(&imported(&list(pages, &reply)), "GET /things").page.unwrap();
+    assert_eq!(
+        [page.parameter.as_deref(), page.number.as_deref()],
+        [Some("page_token"), Some("page_number")]
+    );
+}
