@@ -127,6 +127,7 @@ fn the_next_page_is_linked_as_its_member_has_it() {
     let both = json!({"type": "object", "properties": {"after": text, "link": text}});
     check(both, address.clone(), json!({"after": "token", "link": address}));
     check(json!({"type": "string", "format": "uri"}), address.clone(), address.clone());
+    check(json!({"type": "string", "format": "uri-reference"}), address.clone(), json!("/notes?page=2"));
     check(json!({"type": "string"}), address, json!("token"));
 }
 
