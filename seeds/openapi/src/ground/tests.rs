@@ -426,3 +426,25 @@ fn ranges_filter_by_their_bounds_and_pages_are_also_numbered() {
         [Some("page_token"), Some("page_number")]
     );
 }
+
+#[test]
+fn an_action_that_names_a_change_is_carried_out_on_its_record() {
+    let body = "requestBody: {content: {application/json: {schema: {type: object, required: [type], properties: {type: {type: string, enum: [restart, rename]}, name: {type: string}}}}}}";
+    let thing = "$ref: '#/components/schemas/Thing'";
+    let named = |reply: &str| {
+        reply.replacen(thing, "type: object, properties: {id: {type: string}, name: {type: string}}", 1)
+    };
+    let action = "type: object, properties: {id: {type: integer}, type: {type: string}}";
+    let (actions, done) = (LIST.replacen(thing, action, 1), ONE.replacen(thing, action, 1));
+    let found = imported(&format!(
+        "  /hosts: {{get: {}}}\n  /hosts/{{host_id}}: {{get: {}}}\n  /hosts/{{host_id}}/actions: {{get: {actions}, post: {{{body}, {}}}}}\n  /hosts/{{host_id}}/actions/{{action_id}}: {{get: {done}}}\n",
+        named(LIST),
+        named(ONE),
+        inside(&done.replacen("200", "201", 1)),
+    ));
+    let also = behaviour(&found, "POST /hosts/{host_id}/actions").also;
+    let [effect] = also.as_slice() else { panic!("{also:?}") };
+    assert_eq!(effect.update.as_deref(), Some("host"));
+    assert_eq!(effect.when.as_deref(), Some("args.type == 'rename' && given(args.name)"));
+    assert_eq!(effect.set["name"], "args.name");
+}
