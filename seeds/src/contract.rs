@@ -19,7 +19,7 @@ mod schemas;
 
 pub use body::Contract;
 pub use check::{Side, Wrong};
-pub use format::fits as fits_format;
+pub use format::{fits as fits_format, is_mail_date};
 pub use kinds::{is_json_kind, is_lines_kind};
 pub use make::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
 pub use names::{

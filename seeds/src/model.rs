@@ -334,7 +334,10 @@ impl Api {
     /// Returns true if a parameter only affects the view of a list: its order, its page, or its search words.
     pub fn chooses_view(&self, id: ParameterId) -> bool {
         let Some(query) = self.query() else { return false };
-        let pages = query.page.as_ref().is_some_and(|page| page.parameter == id || page.limit == Some(id));
+        let pages = query
+            .page
+            .as_ref()
+            .is_some_and(|page| page.parameter == id || [page.limit, page.number].contains(&Some(id)));
         let sorts = query.sort_parameter.as_ref().is_some_and(|(sorts, _)| *sorts == id);
         let searches = query
             .filters

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::document::Operation;
 use super::shape::{is_placeholder, lookup};
+use super::walk::Walk;
 
 /// The keywords that constrain values or lend them a form.
 const WORDS: [&str; 40] = [
@@ -66,6 +67,8 @@ pub(super) struct Taker<'a> {
     resources: Resources<'a>,
     /// True before 3.1, where members beside a `$ref` do not count.
     old: bool,
+    /// True if the document says that its URIs are relative to a server.
+    relative: bool,
     names: IndexMap<String, String>,
     waiting: Vec<String>,
     schemas: IndexMap<String, Json>,
@@ -75,7 +78,9 @@ impl<'a> Taker<'a> {
     pub(super) fn new(root: &'a Json, resources: Resources<'a>) -> Self {
         let version = root.get("openapi").and_then(Json::as_str).unwrap_or_default();
         let old = version.starts_with("3.0") || version.is_empty();
-        Self { root, resources, old, names: IndexMap::new(), waiting: Vec::new(), schemas: IndexMap::new() }
+        let relative = says_relative(root);
+        let (names, schemas) = (IndexMap::new(), IndexMap::new());
+        Self { root, resources, old, relative, names, waiting: Vec::new(), schemas }
     }
 
     /// Returns the contract of an operation.
@@ -191,6 +196,11 @@ impl<'a> Taker<'a> {
                 }
                 ("exclusiveMinimum" | "exclusiveMaximum", other) if !other.is_number() => continue,
                 ("pattern", Json::String(pattern)) if pattern.starts_with("/^") => continue,
+                ("format", Json::String(format))
+                    if self.relative && format == "uri" && called.ends_with("uri") =>
+                {
+                    Json::from("uri-reference")
+                }
                 _ => value.clone(),
             };
             out.insert(word.clone(), value);
@@ -236,5 +246,42 @@ fn or_null(mut out: Map<String, Json>) -> Json {
             Json::Object(out)
         }
         _ => json!({"anyOf": [out, {"type": "null"}]}),
+    }
+}
+
+/// Returns true if a description says that a URI is relative to a server: `The URI of the resource, relative to
+/// https://api.example.com`.
+fn says_relative(root: &Json) -> bool {
+    let mut found = false;
+    Walk::default().visit(root, &mut String::new(), &mut |members, _| {
+        let said = members.get("description").and_then(Json::as_str).unwrap_or_default();
+        let after = said.split_once("URI").and_then(|(_, rest)| rest.split_once("relative to"));
+        found |= after.is_some_and(|(_, server)| server.contains("://"));
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uris_that_are_relative_to_a_server_are_references() {
+        let format = |said: &str| {
+            let text = json!({"type": "string", "format": "uri"});
+            let note = json!({"type": "object", "properties": {
+                "uri": {"type": "string", "format": "uri", "description": said}, "next_page_uri": text, "url": text}});
+            let reply =
+                json!({"200": {"description": "", "content": {"application/json": {"schema": note}}}});
+            let root = json!({"openapi": "3.0.0", "info": {"title": "Notes", "version": "1"}, "paths": {
+                "/note": {"get": {"responses": reply}}}});
+            let found =
+                crate::import("notes.json", root.to_string().as_bytes(), &Default::default()).unwrap();
+            let shown =
+                found.doc.apis[0].contract.as_ref().and_then(|contract| contract.reply.clone()).unwrap();
+            ["next_page_uri", "url"].map(|name| shown["properties"][name]["format"].clone())
+        };
+        assert_eq!(format("The URI, relative to `https://api.example.com`."), ["uri-reference", "uri"]);
+        assert_eq!(format("The URI of the note."), ["uri", "uri"]);
     }
 }

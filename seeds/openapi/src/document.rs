@@ -12,7 +12,8 @@ use serde_json::Value as Json;
 
 pub(super) use self::parameters::path_parameters;
 use self::parameters::{
-    drop_credentials, parameter, parameter_schema, write_out_adjacent, written_parameters,
+    drop_credentials, parameter, parameter_schema, parameters as read_parameters, write_out_adjacent,
+    written_parameters,
 };
 use self::replies::{
     has_form, headers, json_content, kinds, media, reply_content, success, success_response, true_json,
@@ -392,8 +393,7 @@ fn operation<'a>(
 ) -> Operation {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
     let mut parameters: Vec<Parameter> = Vec::new();
-    for part in written_parameters(item, node) {
-        let Some(parameter) = parameter(unfolder, part) else { continue };
+    for parameter in written_parameters(item, node).flat_map(|part| read_parameters(unfolder, part)) {
         // The operation's own parameter replaces the one that its path shares.
         let same = |known: &&mut Parameter| known.name == parameter.name && known.place == parameter.place;
         match parameters.iter_mut().find(same) {

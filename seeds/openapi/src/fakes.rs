@@ -4,6 +4,7 @@
 //! vocabulary (departments, kinds). Examples never lend ids.
 
 use diorama_seeds::agreement::{Moment, MomentKind};
+use diorama_seeds::contract::is_mail_date;
 use diorama_seeds::doc::{FieldDoc, TypeName};
 use diorama_seeds::materialise::{
     ANY_NAME, code_of_field, provider_of_field, provider_of_member, provider_of_noun, tells_person,
@@ -230,8 +231,8 @@ fn declared_moment(shape: &Shape) -> Option<&'static str> {
 
 /// Returns `date`, `date-time` or `time` if the format, the samples or the name of a string say so.
 pub(super) fn moment(name: &str, shape: &Shape) -> Option<&'static str> {
-    if shape.format.is_some() {
-        return declared_moment(shape);
+    if let Some(format) = &shape.format {
+        return declared_moment(shape).or_else(|| is_mail_date(format).then_some("date-time"));
     }
     let samples: Vec<&str> =
         shape.samples.iter().filter_map(Json::as_str).filter(|sample| !sample.is_empty()).collect();

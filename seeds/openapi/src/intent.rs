@@ -4,6 +4,7 @@
 //! `/users.info?user=` becomes `GET /users/{user}`. Callers send the method and path of the document.
 
 mod below;
+mod removals;
 mod said;
 
 use self::said::{Deed, Said, key, keys, many, one, said, takes};
@@ -46,6 +47,7 @@ pub(super) fn read(operations: &mut [Operation]) {
     });
     let mut read: Vec<Option<(String, String)>> = read.collect();
     below::read(operations, &all, &keys, &mut read);
+    removals::read(operations, &all, &keys, &mut read);
     for (operation, read) in operations.iter_mut().zip(read) {
         if let Some((method, path)) = read {
             let makes = method == "PUT";
@@ -65,3 +67,6 @@ pub(super) fn read(operations: &mut [Operation]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -92,7 +92,8 @@ pub(super) fn field(name: &str, shape: &Shape, doc: &mut FieldDoc) {
     if is_duration || is_seconds || is_secret || is_untold(name) {
         return;
     }
-    if is_number && doc.unit.is_none() {
+    // A number that is a timestamp is stored as one, and has no unit.
+    if matches!(doc.kind, Some(TypeName::Integer | TypeName::Number)) && doc.unit.is_none() {
         doc.unit = description.and_then(described_unit).map(str::to_owned);
     }
     let Some(values) = values_of(doc) else { return };

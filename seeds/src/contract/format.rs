@@ -2,6 +2,20 @@
 
 use jiff::{Timestamp, civil};
 
+/// Names of the format of RFC 2822: `Tue, 17 Feb 2026 08:00:45 +0000`.
+const MAIL_DATES: [&str; 4] = ["date-time-rfc-2822", "date-time-rfc2822", "rfc-2822", "rfc2822"];
+
+/// Returns true if a format writes timestamps as RFC 2822 does.
+pub fn is_mail_date(format: &str) -> bool {
+    MAIL_DATES.contains(&format)
+}
+
+/// Returns a Unix time in seconds as RFC 2822 writes it, in UTC.
+pub(super) fn mail_date(seconds: i64) -> Option<String> {
+    let at = Timestamp::from_second(seconds).ok()?.to_zoned(jiff::tz::TimeZone::UTC);
+    jiff::fmt::rfc2822::to_string(&at).ok()
+}
+
 /// Returns true if a text has the format. Unknown formats accept any text.
 pub fn fits(format: &str, text: &str) -> bool {
     match format {
@@ -21,6 +35,7 @@ pub fn fits(format: &str, text: &str) -> bool {
             text.get(10..11).is_some_and(|between| "Tt ".contains(between))
                 && text.parse::<Timestamp>().is_ok()
         }
+        format if is_mail_date(format) => jiff::fmt::rfc2822::parse(text).is_ok(),
         _ => true,
     }
 }
@@ -88,6 +103,8 @@ mod tests {
             &["2026-11-23T10:00:00Z", "2026-11-23T10:00:00.5+01:00"],
             &["", "2026-11-23", "2026-11-23T10:00:00", "2026-11-23T25:00:00Z"],
         );
+        check("rfc2822", &["Tue, 17 Feb 2026 08:00:45 +0000"], &["", "2026-02-17T08:00:45Z"]);
+        assert_eq!(mail_date(1_771_315_245).as_deref(), Some("Tue, 17 Feb 2026 08:00:45 +0000"));
         check("anything", &[""], &[]);
     }
 }

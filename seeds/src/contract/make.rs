@@ -8,6 +8,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value as Json};
 
 use super::check::word;
+use super::format::{is_mail_date, mail_date};
 use super::merge::Flat;
 use super::names::{is_name, key_name, plain};
 use super::sample::{self, Subject};
@@ -179,6 +180,13 @@ impl Maker<'_> {
         if let Some(value) = place.found.and_then(|found| coerced(kind, found)).filter(|value| fits(value)) {
             return value;
         }
+        let format = word(members, "format").and_then(Json::as_str);
+        if format.is_some_and(is_mail_date)
+            && let Some(date) =
+                place.found.and_then(Json::as_str).and_then(sample::seconds).and_then(mail_date)
+        {
+            return Json::String(date);
+        }
         if place.found.is_none_or(Json::is_null) {
             // The name may refer to a record, whose key is the value.
             let key = self.key_named(place, scope.known()).and_then(|key| coerced(kind, &key));
@@ -186,7 +194,6 @@ impl Maker<'_> {
                 return key;
             }
             // Timestamps in examples are arbitrary and have no order, so they are ignored.
-            let format = word(members, "format").and_then(Json::as_str);
             let is_moment =
                 matches!(format, Some("date-time" | "date")) || Moment::kind_by_name(place.name).is_some();
             let moment = |told: &Json| is_moment && told.as_str().and_then(sample::seconds).is_some();

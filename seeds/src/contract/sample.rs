@@ -3,6 +3,7 @@
 use serde_json::{Map, Value as Json};
 
 use super::check::{number, word};
+use super::format::{is_mail_date, mail_date};
 use super::names::{key_name, plain};
 use crate::agreement::{Lies, Moment, MomentKind};
 use crate::english::split_identifier;
@@ -61,6 +62,7 @@ pub(super) fn first(kind: &str, members: &Map<String, Json>, name: &str, now: i6
         }
         ("string", Some("date-time" | "datetime")) => Some(Json::String(moment(now))),
         ("string", Some("date")) => Some(Json::String(day(now))),
+        ("string", Some(format)) if is_mail_date(format) => mail_date(now).map(Json::String),
         _ => None,
     }
 }
@@ -177,6 +179,9 @@ fn text(members: &Map<String, Json>, subject: &Subject<'_>, fits: &dyn Fn(&Json)
     let mut made = match string("format").or_else(named) {
         Some("date-time" | "datetime") => moment(made_moment(name, seed, now)),
         Some("date") => day(made_moment(name, seed, now)),
+        Some(format) if is_mail_date(format) => {
+            mail_date(made_moment(name, seed, now)).unwrap_or_else(|| plain_text(name, seed))
+        }
         Some("time") => "09:30:00Z".to_owned(),
         Some("uri" | "url" | "uri-reference" | "iri") => format!("https://example.com/{}", slug_of(seed)),
         Some("email" | "idn-email") => {

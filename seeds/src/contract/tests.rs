@@ -127,6 +127,7 @@ fn the_next_page_is_linked_as_its_member_has_it() {
     let both = json!({"type": "object", "properties": {"after": text, "link": text}});
     check(both, address.clone(), json!({"after": "token", "link": address}));
     check(json!({"type": "string", "format": "uri"}), address.clone(), address.clone());
+    check(json!({"type": "string", "format": "uri-reference"}), address.clone(), json!("/notes?page=2"));
     check(json!({"type": "string"}), address, json!("token"));
 }
 
@@ -397,4 +398,21 @@ fn made_up_texts_are_about_one_place_and_tell_nothing_else() {
         assert!(shown["protocol"].as_str().unwrap().starts_with("protocol "), "{shown}");
         assert_eq!(shown["codes"], json!(["a", "b"]), "{shown}");
     }
+}
+
+#[test]
+fn a_sent_scalar_is_the_value_or_slug_of_the_object_that_shows_it() {
+    let text = json!({"type": "string"});
+    let schema = json!({"type": "object", "required": ["topic", "region", "size_slug"], "properties": {
+        "topic": {"type": "object", "required": ["value"], "properties": {"value": text, "creator": text}},
+        "region": {"type": "object", "properties": {"slug": text, "name": text}}, "size_slug": text}});
+    let sent = json!({"topic": "Ships", "region": "nyc3", "size": "small"});
+    let sent = sent.as_object().cloned().unwrap_or_default();
+    let members = sent.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let record = Rc::new(Known { key: json!("C1"), is_new: true, sent, members, ..Known::default() });
+    let shown = reply(&schema, record, None);
+    assert_eq!(
+        [&shown["topic"]["value"], &shown["region"]["slug"], &shown["size_slug"]],
+        ["Ships", "nyc3", "small"]
+    );
 }

@@ -232,6 +232,8 @@ pub struct Page {
     pub parameter: ParameterId,
     /// Parameter for the page size.
     pub limit: Option<ParameterId>,
+    /// Parameter for the page number, from 1, in place of a cursor.
+    pub number: Option<ParameterId>,
 }
 
 /// A measure of an aggregate.

@@ -132,7 +132,7 @@ impl<'a> Walk<'_, 'a> {
         query.sort_parameter.iter().for_each(|(parameter, _)| self.parameter(*parameter));
         if let Some(page) = &query.page {
             self.parameter(page.parameter);
-            page.limit.iter().for_each(|limit| self.parameter(*limit));
+            page.limit.iter().chain(&page.number).for_each(|parameter| self.parameter(*parameter));
         }
     }
 

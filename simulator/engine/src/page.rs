@@ -74,7 +74,11 @@ impl Window {
         let own = matches!(argument, Value::String(text) if read_cursor(&run.api.name, text).is_some());
         let by_key =
             page.style == PageStyle::Cursor && run.api.contract.is_some() && !argument.is_missing() && !own;
-        let offset = if by_key { 0 } else { offset(run, page, size)? };
+        let offset = if by_key {
+            0
+        } else {
+            numbered(run, page, size)?.map_or_else(|| offset(run, page, size), Ok)?
+        };
         let (first, origin) = match page.style {
             PageStyle::Page => (i64::from(page.first), 0),
             PageStyle::Offset => (1, i64::from(page.first)),
@@ -181,6 +185,21 @@ impl Window {
 
 fn integer(count: usize) -> Value {
     Value::Integer(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// Returns the offset that a page number gives in place of a cursor. Returns none if there is no number, or a
+/// cursor beside it.
+fn numbered(run: &Run<'_>, page: &Page, size: usize) -> Outcome<Option<usize>> {
+    let Some(parameter) = page.number.filter(|_| run.argument(page.parameter).is_missing()) else {
+        return Ok(None);
+    };
+    match run.argument(parameter) {
+        Value::Integer(number) if *number >= 1 => {
+            Ok(Some(usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(size)))
+        }
+        value if value.is_missing() => Ok(None),
+        value => Err(refused(run, parameter, value, "a page number of at least 1")),
+    }
 }
 
 fn offset(run: &Run<'_>, page: &Page, size: usize) -> Outcome<usize> {

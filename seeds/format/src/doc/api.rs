@@ -345,6 +345,9 @@ pub struct PageDoc {
     /// The parameter with the page size, if callers may choose; the parameter's `max` bounds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<String>,
+    /// cursor: the parameter with a page number, from 1, for callers that give no cursor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
 }
 
 /// The shape of a reply.

@@ -8,13 +8,56 @@ use serde_json::Value as Json;
 
 use super::{Operation, Parameter, Place};
 use crate::Severity;
-use crate::shape::{Kind, Shape, Unfolder, said_values};
+use crate::shape::{Kind, Member, Shape, Unfolder, said_values};
 use crate::words::{is_identifier, sentence, snake};
 
 /// Returns the parameters that an operation shares with its path, then its own.
 pub(super) fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Iterator<Item = &'a Json> {
     let lists = [item.get("parameters"), node.get("parameters")];
     lists.into_iter().flatten().filter_map(Json::as_array).flatten()
+}
+
+/// Reads a parameter outside the body as the parameters that callers send. A `deepObject` becomes one parameter
+/// for each scalar member (`created[gte]`), and one for its scalar alternative (`created`).
+pub(super) fn parameters<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Vec<Parameter> {
+    let Some(whole) = parameter(unfolder, node) else { return Vec::new() };
+    let Some(object) = deep_object(unfolder, node).filter(|_| whole.place == Place::Query) else {
+        return vec![whole];
+    };
+    let outer = whole.sent_as.as_ref().unwrap_or(&whole.name);
+    let named = object.members().into_iter().flatten().map(|(member, inner)| {
+        let written = format!("{outer}[{member}]");
+        Parameter {
+            name: unbracketed(&written).unwrap_or_else(|| format!("{}_{}", whole.name, snake(member))),
+            sent_as: Some(written),
+            separator: None,
+            place: whole.place,
+            required: whole.required && inner.required,
+            description: whole.description.clone(),
+            shape: inner.shape.clone(),
+            free: None,
+            constant: false,
+        }
+    });
+    let mut all: Vec<Parameter> = named.collect();
+    if whole.shape.is_scalar() {
+        all.insert(0, Parameter { required: false, ..whole });
+    }
+    all
+}
+
+/// Returns the object of scalars that a `deepObject` takes, also as one of its alternatives.
+fn deep_object<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape> {
+    let node = unfolder.resolve(node)?;
+    node.get("style").filter(|style| **style == "deepObject")?;
+    let schema = parameter_schema(node).and_then(|schema| unfolder.resolve(schema))?;
+    let ways = ["anyOf", "oneOf"].into_iter().find_map(|word| schema.get(word)?.as_array());
+    let ways = ways.map_or(std::slice::from_ref(schema), Vec::as_slice);
+    let mut shapes = ways.iter().map(|way| unfolder.shape(way));
+    shapes.find(|shape| {
+        let mut members = shape.members().into_iter().flatten().peekable();
+        members.peek().is_some() && members.all(|(_, member)| member.shape.is_scalar())
+    })
 }
 
 /// Reads a parameter outside the body; returns none for headers that HTTP itself handles.
@@ -42,10 +85,11 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
         return None;
     }
     let sayable = place != Place::Path || is_identifier(written);
-    let name = if diorama_seeds::world::is_member_name(written) && sayable {
+    let is_comparison = compared(written).is_some();
+    let name = if diorama_seeds::world::is_member_name(written) && sayable && !is_comparison {
         written.to_owned()
     } else {
-        let name = unbracketed(written).unwrap_or_else(|| snake(written));
+        let name = unbracketed(written).or_else(|| compared(written)).unwrap_or_else(|| snake(written));
         unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
         name
     };
@@ -123,6 +167,14 @@ fn unbracketed(written: &str) -> Option<String> {
     }
 }
 
+/// Returns the name of a bound that is written with a comparison sign: `DateSent>` is `DateSent_gte`. The sign
+/// before the pair's own `=` makes the bound inclusive.
+fn compared(written: &str) -> Option<String> {
+    let signs = [("<=", "lte"), (">=", "gte"), ("<", "lte"), (">", "gte")];
+    let (stem, bound) = signs.iter().find_map(|(sign, bound)| Some((written.strip_suffix(sign)?, bound)))?;
+    diorama_seeds::world::is_member_name(stem).then(|| format!("{stem}_{bound}"))
+}
+
 pub(super) fn parameter_schema(node: &Json) -> Option<&Json> {
     let content = node.get("content").and_then(Json::as_object).and_then(|content| content.values().next());
     content.and_then(|media| media.get("schema")).or_else(|| node.get("schema"))
@@ -141,7 +193,9 @@ fn separator(node: &Json) -> Option<char> {
 /// Returns a note where the server reads a parameter's value in another style than the document says.
 fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
     let style = node.get("style").and_then(Json::as_str)?;
-    (style == "deepObject" && matches!(shape.kind, Kind::Object(_)))
+    let is_served =
+        |members: &IndexMap<String, Member>| members.values().all(|member| member.shape.is_scalar());
+    (style == "deepObject" && shape.members().is_some_and(|members| !is_served(members)))
         .then(|| format!("`{name}` takes an object as JSON, not as `deepObject`"))
 }
 

@@ -192,6 +192,7 @@ impl<'a> Act<'a> {
         if method != "GET" && method != "DELETE" {
             behaviour.keep = Some(KEPT.to_owned());
             self.touch(&found.name, &UPDATED);
+            self.rename(&found.name);
         }
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);

@@ -50,7 +50,7 @@ pub(super) struct Collection {
     /// The keys that a path enumerates as numbers; `is_numeric` is true if all keys are numbers.
     pub(super) counted: Vec<Json>,
     pub(super) is_numeric: bool,
-    /// The field with the number by which paths name its records. Numbers start anew below each parent.
+    /// The field with the number or name by which paths name its records. It is unique below each parent only.
     pub(super) number: Option<String>,
     /// The members of a record.
     pub(super) record: Option<Shape>,

@@ -11,7 +11,7 @@ use diorama_seeds::materialise::ANY_NAME;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use self::keys::{find_first_number, keep_ids, key_field};
+use self::keys::{find_first_number, keep_ids, key_field, number_field};
 use self::names::{display_member, is_person, name_maker};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
@@ -190,9 +190,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
     }
     members(places, found, &mut doc);
     if let Some(number) = &found.number {
-        let fake = Some(json!({"provider": "position", "start": 1}));
-        let counted = FieldDoc { kind: Some(TypeName::Integer), fake, ..FieldDoc::default() };
-        doc.fields.insert(number.clone(), counted);
+        doc.fields.insert(number.clone(), number_field(number, found.made));
     }
     let kept = FieldDoc {
         kind: Some(TypeName::Any),

@@ -337,3 +337,114 @@ fn query_parameters_in_an_address_may_be_references() {
     ));
     assert!(found.doc.domain.as_ref().unwrap().given.contains_key("lat"), "{:?}", found.doc.domain);
 }
+
+const TEXT: &str = "requestBody: {content: {application/json: {schema: {type: object, properties: {value: {type: string}}}}}}";
+
+#[test]
+fn a_path_that_ends_with_a_member_sets_it() {
+    let found = imported(&format!(
+        "  /things: {{get: {LIST}}}\n  /things/{{id}}: {{get: {ONE}}}\n  /things/{{id}}/token: {{put: {{{TEXT}, responses: {{'200': {{description: Done}}}}}}}}\n{ODD}"
+    ));
+    let put = behaviour(&found, "PUT /things/{id}/token");
+    assert_eq!(put.patch.as_deref(), Some("thing"));
+    assert_eq!(put.set["token"], "given(args.value) ? args.value : record.token");
+}
+
+#[test]
+fn names_that_callers_choose_are_unique_below_their_parent_and_change() {
+    let body = |members: &str| {
+        format!(
+            "requestBody: {{content: {{application/json: {{schema: {{type: object, properties: {{{members}}}}}}}}}}}"
+        )
+    };
+    let (post, patch) = (body("name: {type: string}"), body("new_name: {type: string}"));
+    let tag = "type: object, properties: {id: {type: integer}, name: {type: string}, colour: {type: string}}";
+    let thing = "$ref: '#/components/schemas/Thing'";
+    let (all, one) = (LIST.replacen(thing, tag, 1), ONE.replacen(thing, tag, 1));
+    let made = one.replacen("200", "201", 1);
+    let found = imported(&format!(
+        "  /things: {{get: {LIST}}}\n  /things/{{id}}: {{get: {ONE}}}\n  /things/{{id}}/tags: {{get: {all}, post: {{{post}, {}}}}}\n  /things/{{id}}/tags/{{name}}: {{get: {one}, patch: {{{patch}, {}}}}}\n",
+        inside(&made),
+        inside(&one),
+    ));
+    let resource = &found.doc.resources["tag"];
+    assert_eq!(resource.key, "id");
+    let change = behaviour(&found, "PATCH /things/{id}/tags/{name}");
+    assert!(change.key.as_deref().unwrap().contains("a.name == args.name"), "{change:?}");
+    assert_eq!(change.set["name"], "given(args.new_name) ? args.new_name : record.name");
+}
+
+/// Returns the members of an operation that is written in braces.
+fn inside(operation: &str) -> String {
+    operation.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().to_owned()
+}
+
+#[test]
+fn ranges_filter_by_their_bounds_and_pages_are_also_numbered() {
+    let deep = "{name: weight, in: query, style: deepObject, explode: true, schema: {anyOf: [{type: object, properties: {gte: {type: integer}, lt: {type: integer}}}, {type: integer}]}}";
+    let signs = "{name: 'weight>', in: query, schema: {type: integer}}";
+    let pages = "{name: page_token, in: query, schema: {type: string}}, {name: page_number, in: query, schema: {type: string}}, {name: page_size, in: query, schema: {type: integer}}";
+    let thing = "type: object, properties: {id: {type: string}, weight: {type: integer}}";
+    let all = LIST.replacen("$ref: '#/components/schemas/Thing'", thing, 1);
+    let reply = "responses: {'200': {description: All, content: {application/json: {schema: {type: object, properties: {page_token: {type: string}, things: {type: array, items: {TYPE}}}}}}}}".replace("TYPE", thing);
+    let list = |parameters: &str, reply: &str| {
+        format!("  /things: {{get: {{parameters: [{parameters}], {reply}}}}}\n{ODD}")
+    };
+    let filters = |parameters: &str| {
+        let found = imported(&list(parameters, &inside(&all)));
+        let api = &found.doc.apis[0];
+        let filters: Vec<String> = api.behaviour.filters.keys().cloned().collect();
+        let sent = api.parameters.values().filter_map(|known| known.sent_as.clone());
+        (filters, sent.collect::<Vec<String>>())
+    };
+    assert_eq!(
+        filters(deep),
+        (
+            vec!["weight".into(), "weight_gte".into(), "weight_lt".into()],
+            vec!["weight[gte]".into(), "weight[lt]".into()]
+        )
+    );
+    assert_eq!(filters(signs), (vec!["weight_gte".into()], vec!["weight>".into()]));
+    let dated = all.replacen(
+        "weight: {type: integer}",
+        "created: {type: integer, description: Seconds since the epoch.}",
+        1,
+    );
+    let since = behaviour(
+        &imported(&list("{name: created_gte, in: query, schema: {type: integer}}", &inside(&dated))),
+        "GET /things",
+    );
+    assert_eq!(
+        since.condition.as_deref(),
+        Some(
+            "(!given(args.created_gte) || (item.created != null && (item.created - datetime('1970-01-01T00:00Z')) / minutes(1) * 60 >= args.created_gte))"
+        )
+    );
+    let page = behaviour(&imported(&list(pages, &reply)), "GET /things").page.unwrap();
+    assert_eq!(
+        [page.parameter.as_deref(), page.number.as_deref()],
+        [Some("page_token"), Some("page_number")]
+    );
+}
+
+#[test]
+fn an_action_that_names_a_change_is_carried_out_on_its_record() {
+    let body = "requestBody: {content: {application/json: {schema: {type: object, required: [type], properties: {type: {type: string, enum: [restart, rename]}, name: {type: string}}}}}}";
+    let thing = "$ref: '#/components/schemas/Thing'";
+    let named = |reply: &str| {
+        reply.replacen(thing, "type: object, properties: {id: {type: string}, name: {type: string}}", 1)
+    };
+    let action = "type: object, properties: {id: {type: integer}, type: {type: string}}";
+    let (actions, done) = (LIST.replacen(thing, action, 1), ONE.replacen(thing, action, 1));
+    let found = imported(&format!(
+        "  /hosts: {{get: {}}}\n  /hosts/{{host_id}}: {{get: {}}}\n  /hosts/{{host_id}}/actions: {{get: {actions}, post: {{{body}, {}}}}}\n  /hosts/{{host_id}}/actions/{{action_id}}: {{get: {done}}}\n",
+        named(LIST),
+        named(ONE),
+        inside(&done.replacen("200", "201", 1)),
+    ));
+    let also = behaviour(&found, "POST /hosts/{host_id}/actions").also;
+    let [effect] = also.as_slice() else { panic!("{also:?}") };
+    assert_eq!(effect.update.as_deref(), Some("host"));
+    assert_eq!(effect.when.as_deref(), Some("args.type == 'rename' && given(args.name)"));
+    assert_eq!(effect.set["name"], "args.name");
+}

@@ -53,8 +53,8 @@ pub(super) fn read(
             let noun = if is_own { words(&name) } else { said.noun.clone() };
             *read = Some(("GET".to_owned(), format!("{path}/{}", plural_of(&noun))));
             lists.entry(path.clone()).or_default().push(Listed { noun, item });
-        } else if let ([verb], true, None) = (said.verb.as_slice(), is_own, said.deed) {
-            *read = Some(("POST".to_owned(), format!("{path}/{verb}")));
+        } else if let (true, None, true) = (is_own, said.deed, is_action(&said.verb)) {
+            *read = Some(("POST".to_owned(), format!("{path}/{}", said.verb.join("_"))));
         }
     }
     let groups = groups(operations, all, &owners, &lists);
@@ -80,6 +80,11 @@ pub(super) fn read(
             take_texts(operation, &key, &listed.item);
         }
     }
+}
+
+/// Returns true for a verb, or one that names the member that it sets: `archive`, `setTopic`.
+fn is_action(verb: &[String]) -> bool {
+    matches!(verb, [_]) || verb.first().is_some_and(|first| first == "set")
 }
 
 /// Returns the records that parameters name, by the nouns of the operations that show them.

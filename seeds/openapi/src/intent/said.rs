@@ -48,6 +48,8 @@ pub(super) struct Said {
     pub(super) verb: Vec<String>,
     /// The words of the noun.
     pub(super) noun: Vec<String>,
+    /// The words after the noun's last dot: `conversations` of `admin.conversations`.
+    pub(super) group: Vec<String>,
     /// The path before the verb.
     pub(super) before: String,
     /// True if the verb stands behind a dot: `users.info`.
@@ -93,18 +95,20 @@ pub(super) fn said(operation: &Operation) -> Option<Said> {
     };
     let before = before.to_owned();
     if let (None, Some((noun, verb))) = (chosen, last.rsplit_once('.')) {
+        let group = words(noun.rsplit('.').next().unwrap_or(noun));
         let (verb, noun) = (words(verb), words(noun));
         let deed = match verb.as_slice() {
             [verb] => VERBS.get(verb.as_str()).copied(),
             _ => None,
         };
         let is_said = !noun.is_empty() && !verb.is_empty();
-        return is_said.then_some(Said { deed, verb, noun, before, is_dotted: true });
+        return is_said.then_some(Said { deed, verb, noun, group, before, is_dotted: true });
     }
     let all = words(last);
     let (first, noun) = all.split_first().filter(|(_, noun)| !noun.is_empty())?;
     let deed = Some(*VERBS.get(first.as_str())?);
-    Some(Said { deed, verb: vec![first.clone()], noun: noun.to_vec(), before, is_dotted: false })
+    let noun = noun.to_vec();
+    Some(Said { deed, verb: vec![first.clone()], group: noun.clone(), noun, before, is_dotted: false })
 }
 
 /// Returns the scalars that an operation takes, and whether each is required.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value as Json};
 
-use crate::contract::names::{KEYS, key_name, plain};
+use crate::contract::names::{KEYS, key_name, noun, plain};
 use crate::table::rows;
 
 /// Names of members in which replies wrap their content.
@@ -144,10 +144,26 @@ impl Known {
         self.meant(stem)
     }
 
+    /// Returns the record above that a member refers to by any kind of record: `resource_id` beside
+    /// `resource_type`.
+    pub(super) fn of_any_kind(&self, name: &str, beside: Option<&Map<String, Json>>) -> Option<&Named> {
+        let (stem, _) = key_name(name).filter(|(_, ending)| KEYS.contains(ending))?;
+        let kind = format!("{stem}type");
+        let tells_kind = beside?.keys().any(|beside| plain(beside) == kind);
+        self.named.iter().find(|named| tells_kind && !stem.is_empty() && named.of != self.of)
+    }
+
     /// Returns the key of a record that was sent in an envelope without its key.
     pub(super) fn enveloped_key(&self, name: &str, inside: &str, depth: u32) -> Option<&Json> {
         let is_key = !self.key_name.is_empty() && plain(&self.key_name) == name;
         (is_key && depth <= 2 && WRAPPERS.contains(&inside)).then_some(&self.key)
+    }
+
+    /// Returns the sent text whose slug a member shows: `size` for `size_slug`.
+    pub(super) fn sent_slug(&self, name: &str) -> Option<&Json> {
+        let (stem, _) = key_name(name).filter(|(stem, ending)| *ending == "slug" && !stem.is_empty())?;
+        let sent = self.sent.iter().find(|(sent, _)| noun(sent) == stem);
+        sent.map(|(_, value)| value).filter(|value| value.is_string())
     }
 
     /// Returns the record above that has the name of a member: `room` for a record below a room.

@@ -35,7 +35,8 @@ impl Maker<'_> {
             return Some(Json::Object(link));
         }
         let format = word(&members, "format").and_then(Json::as_str)?;
-        FORMATS.contains(&format).then(|| address.clone())
+        let is_reference = format == "uri-reference";
+        FORMATS.contains(&format).then(|| if is_reference { relative(address) } else { address.clone() })
     }
 
     /// Returns true if a member links the next page, and there is none.
@@ -43,4 +44,10 @@ impl Maker<'_> {
         let Scope::Record(known) = scope else { return false };
         self.next_link(part, &plain(name), known).is_some_and(|link| link.is_null())
     }
+}
+
+/// Returns the path and query of an address.
+fn relative(address: &Json) -> Json {
+    let below = address.as_str().and_then(|text| text.split_once("://")?.1.split_once('/'));
+    below.map_or_else(|| address.clone(), |(_, path)| Json::from(format!("/{path}")))
 }

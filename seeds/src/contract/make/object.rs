@@ -267,9 +267,14 @@ impl Maker<'_> {
         // An object that was sent determines all of its members.
         let named = known
             .named(&name, here.inside)
+            .or_else(|| known.of_any_kind(&name, here.beside))
             .filter(|_| holds == Holds::NoObject && !matches!(scope, Scope::Found(..)));
         let told = match scope {
-            Scope::Record(known) => known.members.get(&name).cloned(),
+            Scope::Record(known) => known
+                .members
+                .get(&name)
+                .or_else(|| known.sent_slug(&name).filter(|slug| self.fits(part, slug)))
+                .cloned(),
             Scope::Found(members, _) => members
                 .get(here.name)
                 .or_else(|| members.iter().find(|(known, _)| plain(known) == name).map(|(_, value)| value))
@@ -286,6 +291,10 @@ impl Maker<'_> {
         let is_keyed =
             told.as_ref().is_some_and(|told| self.are_keys(part, told, holds) && !self.fits(part, told));
         if is_keyed && let Some(value) = self.related(part, here, scope) {
+            self.told += 1;
+            return Some(value);
+        }
+        if is_keyed && let Some(value) = told.as_ref().and_then(|told| self.holder(part, here, scope, told)) {
             self.told += 1;
             return Some(value);
         }

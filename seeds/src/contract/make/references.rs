@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::known::{Known, Named};
 use super::state::{FULL_DEPTH, Maker, Place, Scope};
@@ -13,6 +13,8 @@ use crate::contract::names::{KEYS, key_name, noun, plain};
 
 /// Maximum number of parts in one list inside a record.
 const MAX_PARTS: usize = 100;
+/// Names of members that identify their object, the surest first.
+const HOLDERS: [&str; 8] = ["id", "sid", "uuid", "slug", "key", "code", "value", "name"];
 /// Plain names of members that show the maker of a record.
 const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"];
 
@@ -48,6 +50,37 @@ impl Maker<'_> {
             });
             Json::Array(items.collect())
         };
+        self.fits(part, &value).then_some(value)
+    }
+
+    /// Returns the object that holds a sent scalar, where the schema expects an object. Example: a sent
+    /// `topic` is the `value` of the shown `topic`.
+    /// A key of the record, or of one that it refers to, stands for that record.
+    pub(super) fn holder(
+        &mut self,
+        part: &Json,
+        here: &Place<'_>,
+        scope: &Scope<'_>,
+        told: &Json,
+    ) -> Option<Json> {
+        let known = scope.known();
+        if known.key == *told || known.named.iter().any(|named| named.key == *told) {
+            return None;
+        }
+        let flat = self.schemas.flat(part);
+        let ways = flat.ways.iter().map(|way| self.schemas.with(&flat, way).members.into_owned());
+        let objects: Vec<Map<String, Json>> = match flat.ways.is_empty() {
+            true => vec![flat.members.clone().into_owned()],
+            false => ways.collect(),
+        };
+        let name = objects.iter().find_map(|object| {
+            let properties = word(object, "properties").and_then(Json::as_object)?;
+            let fits = |name: &&&str| properties.get(**name).is_some_and(|part| self.fits(part, told));
+            HOLDERS.iter().find(fits)
+        })?;
+        let object = Json::Object(Map::from_iter([((*name).to_owned(), told.clone())]));
+        let here = Place { found: Some(&object), ..*here };
+        let value = self.value(part, &here, &Scope::Made(scope.known().clone()));
         self.fits(part, &value).then_some(value)
     }
 

@@ -144,20 +144,24 @@ impl Builder<'_> {
             error!(self.findings, path => "found the required parameter `{name}`";
                 "make it optional, or give it a default");
         }
-        let limit = doc.limit.as_ref().and_then(|name| {
-            let limit = self.find_parameter(name, &path.name("limit"))?;
-            if !matches!(self.parameter(limit).schema.kind, Type::Integer) {
-                error!(self.findings, path.name("limit") => "found `{name}`, expected an integer";
+        let mut integer = |name: Option<&String>, member: &str| {
+            let name = name?;
+            let id = self.find_parameter(name, &path.name(member))?;
+            if !matches!(self.parameter(id).schema.kind, Type::Integer) {
+                error!(self.findings, path.name(member) => "found `{name}`, expected an integer";
                     "change its type");
             }
-            Some(limit)
-        });
+            Some(id)
+        };
+        let limit = integer(doc.limit.as_ref(), "limit");
+        let number = integer(doc.number.as_ref().filter(|_| style == PageStyle::Cursor), "number");
         Some(Page {
             style,
             size,
             first: doc.first.unwrap_or(u8::from(style != PageStyle::Offset)),
             parameter,
             limit,
+            number,
         })
     }
 

@@ -178,7 +178,9 @@ impl Run<'_> {
     pub(super) fn name_path(&self, known: &mut Known) {
         for PathName { parameter, noun, name } in &self.path.names {
             let key = self.argument(*parameter).to_json(self.zone());
-            let own = *noun == known.noun && known.key != key;
+            // A name in the path may have been changed by this call.
+            let is_shown = noun.is_empty() && known.of.is_some() && known.members.contains_key(name);
+            let own = is_shown || *noun == known.noun && known.key != key;
             if !own && !known.named.iter().any(|known| known.noun == *noun && known.name == *name) {
                 let (noun, role, name) = (noun.clone(), noun.clone(), name.clone());
                 // Several resources may have the noun.

@@ -36,7 +36,7 @@ impl Argument<'_> {
         let is = |id: diorama_seeds::model::ParameterId| {
             self.api.parameters.get(id.index()).is_some_and(|other| other.name == self.parameter.name)
         };
-        if page.limit.is_some_and(is) {
+        if page.limit.is_some_and(is) || page.number.is_some_and(is) {
             return Some(ArgumentSource::Choice);
         }
         if !is(page.parameter) {

@@ -7,12 +7,25 @@ use indexmap::IndexMap;
 
 use super::Act;
 use super::located::all_hold;
-use crate::constants::literal;
+use crate::constants::{literal, quote};
 use crate::ground::places::{Above, Collection, Part, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
-use crate::words::{is_plural, singular};
+use crate::words::{is_identifier, is_plural, singular, words};
+
+/// Plain names of members that hold the kind of an action.
+const KINDS: [&str; 3] = ["type", "action", "kind"];
+
+/// Returns the plain name of the member that a kind of action changes: `name` for `rename`, `kernel` for
+/// `change_kernel`.
+fn changed_member(kind: &[String]) -> Option<String> {
+    match kind {
+        [only] => only.strip_prefix("re").filter(|member| *member == "name").map(str::to_owned),
+        [verb, member @ ..] if ["set", "change", "update"].contains(&verb.as_str()) => Some(member.concat()),
+        _ => None,
+    }
+}
 
 impl Act<'_> {
     pub(super) fn create(&mut self, index: usize, elsewhere: bool) {
@@ -24,6 +37,7 @@ impl Act<'_> {
         self.api.behaviour.keep = Some(KEPT.to_owned());
         self.touch(&found.name, &[&UPDATED[..], &CREATED[..]].concat());
         self.come_with(index);
+        self.carry_out(found, &above);
         self.set_above(&above);
         self.require_named();
         // A new record belongs to the first record of each parent collection that the path does not name.
@@ -198,6 +212,37 @@ impl Act<'_> {
                 });
             }
         }
+    }
+
+    /// Changes the record that a new action is about, where its kind names the change: `{type: rename, name: web}`.
+    fn carry_out(&mut self, found: &Collection, above: &[Above]) {
+        let parent = above.last().and_then(|known| Some((known, known.of.filter(|of| self.is_stored(*of))?)));
+        let Some((known, of)) = parent.filter(|_| found.noun == "action") else { return };
+        let name = &self.collection(of).name;
+        let body = || self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
+        let chooser =
+            body().find(|(name, doc)| KINDS.contains(&plain(name).as_str()) && !doc.values.is_empty());
+        let (Some((chooser, kinds)), Some(own)) = (chooser, self.resources.get(name)) else { return };
+        let mut effects = Vec::new();
+        for kind in &kinds.values {
+            let Some(member) = changed_member(&words(kind)) else { continue };
+            let field = own.fields.iter().find(|(field, _)| plain(field) == member && **field != own.key);
+            let given = body().find(|(name, _)| plain(name) == member && is_identifier(name));
+            let (Some((field, own)), Some((given, doc))) = (field, given) else { continue };
+            if own.kind == doc.kind {
+                let given = argument(given);
+                let when = format!("{} == {} && given({given})", argument(chooser), quote(kind));
+                effects.push((when, field.clone(), given));
+            }
+        }
+        let (name, key) = (name.clone(), self.key_above(known));
+        self.api.behaviour.also.extend(effects.into_iter().map(|(when, field, given)| EffectDoc {
+            update: Some(name.clone()),
+            key: Some(key.clone()),
+            when: Some(when),
+            set: IndexMap::from_iter([(field, given)]),
+            ..EffectDoc::default()
+        }));
     }
 
     fn set_above(&mut self, above: &[Above]) {

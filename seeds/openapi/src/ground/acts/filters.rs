@@ -67,7 +67,8 @@ impl Act<'_> {
             let Some(doc) = self.api.parameters.get(&name).cloned() else { continue };
             let words = self.search(&resource, &name, &doc, searched).or_else(|| {
                 let joined = words(&name).join("_");
-                self.compares(&resource, &name, &joined)
+                self.in_seconds(&resource, &name, &joined)
+                    .or_else(|| self.compares(&resource, &name, &joined))
                     .or_else(|| self.equals(&found.name, &resource, &name, &doc))
                     .or_else(|| self.alike(&found.name, &resource, &name, &doc))
                     .or_else(|| self.any_of(&resource, &name, &doc))
@@ -182,6 +183,24 @@ impl Act<'_> {
         if own.default.is_none() && own.optional {
             own.default = first.cloned();
         }
+    }
+
+    /// Compares a timestamp with seconds since 1970: `created`, `created_gte`.
+    fn in_seconds(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+        let kind = self.api.parameters.get(name)?.kind;
+        matches!(kind, Some(TypeName::Integer | TypeName::Number)).then_some(())?;
+        let (stem, sign) = match bound(joined) {
+            Some((stem, Comparison::GreaterOrEqual)) => (stem, ">="),
+            Some((stem, Comparison::Greater)) => (stem, ">"),
+            Some((stem, Comparison::LessOrEqual)) => (stem, "<="),
+            Some((stem, Comparison::Less)) => (stem, "<"),
+            _ => (joined.to_owned(), "=="),
+        };
+        let is_moment = |doc: &FieldDoc| doc.kind == Some(TypeName::DateTime);
+        let field = stems(&stem).into_iter().find(|stem| resource.fields.get(stem).is_some_and(is_moment))?;
+        let seconds = format!("(item.{field} - datetime('1970-01-01T00:00Z')) / minutes(1) * 60");
+        self.demand(name, &format!("(item.{field} != null && {seconds} {sign} {})", argument(name)));
+        Some(String::new())
     }
 
     /// Adds bounds: `vote_average.gte`, `min_price`, `created_after`.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use diorama_seeds::contract::{ME, noun, plain};
 use diorama_seeds::doc::{ApiDoc, FieldDoc, PageDoc, PageStyle, Place, ReplyDoc, SortDoc, TypeName};
 use diorama_seeds::table::group_words;
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Act;
@@ -37,6 +38,16 @@ pub(in crate::ground) fn tells_pages(reply: &Shape) -> bool {
         })
     }
     tells(reply, 0)
+}
+
+/// Returns the first of some plain names that a query parameter has, as the parameter spells it.
+fn of_query(names: &[&str], parameters: &IndexMap<String, FieldDoc>) -> Option<String> {
+    let mut names = names.iter();
+    names.find_map(|wanted| {
+        let mut all = parameters.iter();
+        let found = all.find(|(name, doc)| doc.place == Some(Place::Query) && plain(name) == *wanted);
+        found.map(|(name, _)| name.clone())
+    })
 }
 
 impl Act<'_> {
@@ -92,15 +103,7 @@ impl Act<'_> {
     }
 
     pub(super) fn page(&mut self) {
-        let of = |names: &[&str], api: &ApiDoc| {
-            names.iter().find_map(|wanted| {
-                let found = api
-                    .parameters
-                    .iter()
-                    .find(|(name, doc)| doc.place == Some(Place::Query) && plain(name) == *wanted);
-                found.map(|(name, _)| name.clone())
-            })
-        };
+        let of = |names: &[&str], api: &ApiDoc| of_query(names, &api.parameters);
         let styles = [
             (PageStyle::Page, paging("page"), TypeName::Integer),
             (PageStyle::Offset, paging("offset"), TypeName::Integer),
@@ -150,7 +153,10 @@ impl Act<'_> {
         });
         let size = limit.as_ref().and_then(|name| parameters.get(name)?.default.as_ref()?.as_u64());
         let size = size.and_then(|size| u32::try_from(size).ok()).filter(|size| (1..=1_000).contains(size));
-        for (name, kind) in [(Some(&parameter), kind), (limit.as_ref(), TypeName::Integer)] {
+        // Callers may choose a page by its number where no cursor is given.
+        let number = of_query(paging("page"), parameters).filter(|_| style == PageStyle::Cursor);
+        let numbers = [(limit.as_ref(), TypeName::Integer), (number.as_ref(), TypeName::Integer)];
+        for (name, kind) in [(Some(&parameter), kind)].into_iter().chain(numbers) {
             let Some(doc) = name.and_then(|name| parameters.get_mut(name)) else { continue };
             let kept = std::mem::take(doc);
             let default = kept.default.filter(|default| kind == TypeName::Integer && default.is_u64());
@@ -166,8 +172,9 @@ impl Act<'_> {
             };
         }
         self.used.insert(parameter.clone());
-        self.used.extend(limit.clone());
-        self.api.behaviour.page = Some(PageDoc { style, size, parameter: Some(parameter), first, limit });
+        self.used.extend(limit.iter().chain(&number).cloned());
+        self.api.behaviour.page =
+            Some(PageDoc { style, size, parameter: Some(parameter), first, limit, number });
     }
 
     /// Returns true if a parameter is a string that the document calls a token.

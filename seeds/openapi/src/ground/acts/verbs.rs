@@ -12,9 +12,11 @@ use super::Act;
 use super::located::all_hold;
 use crate::constants::quote;
 use crate::fakes;
-use crate::ground::places::{Above, Part, form, keys};
+use crate::ground::places::{Above, Collection, Part, form, keys};
+use crate::ground::resources::KEPT;
 use crate::operations::argument;
 use crate::phrases;
+use crate::shape::Shape;
 use crate::views::is_outcome;
 use crate::words::{is_id, is_identifier, words};
 
@@ -63,17 +65,76 @@ impl Act<'_> {
         let in_path = |doc: &FieldDoc| doc.place == Some(Place::Path);
         let mut set = if shown { self.given_to(&found.name, |doc| !in_path(doc)) } else { IndexMap::new() };
         let said: Vec<String> = set.keys().cloned().collect();
-        set.extend(self.changed_by(&found.name, &words(&verb)));
-        if set.is_empty() {
+        let named = self.set_by_name(&found.name, &verb);
+        let is_named = named.is_some();
+        match named {
+            Some(named) => set.extend([named]),
+            None => set.extend(self.changed_by(&found.name, &words(&verb))),
+        }
+        let keeps = set.is_empty() && shown && self.sets_member(found, &words(&verb));
+        if set.is_empty() && !keeps {
             return false;
         }
         self.require(&found.above);
         let behaviour = &mut self.api.behaviour;
         (behaviour.patch, behaviour.key) = (Some(found.name.clone()), (!found.single).then_some(key));
         behaviour.set = set;
+        behaviour.keep = keeps.then(|| KEPT.to_owned());
         self.touch(&found.name, &crate::ground::resources::UPDATED);
-        self.phrase_act(of, &verb, &said);
+        if !is_named && !keeps {
+            self.phrase_act(of, &verb, &said);
+        }
         true
+    }
+
+    /// Returns the field that the path's last word names, and the argument that it takes: `PUT
+    /// /cards/{id}/name` with a `value`.
+    fn set_by_name(&mut self, resource: &str, word: &str) -> Option<(String, String)> {
+        let known = self.resources.get(resource)?;
+        let (field, own) =
+            known.fields.iter().find(|(field, _)| plain(field) == plain(word) && **field != known.key)?;
+        let body = self.api.parameters.iter_mut().filter(|(_, doc)| doc.place == Some(Place::Body));
+        let body: Vec<(&String, &mut FieldDoc)> = body.collect();
+        let [(name, doc)] = <[_; 1]>::try_from(body).ok()?;
+        let is_value = plain(name) == "value" || plain(name) == plain(field);
+        if !is_value || !is_identifier(name) || (own.kind != doc.kind && own.reference.is_none()) {
+            return None;
+        }
+        if own.reference.is_some() {
+            refer(doc, own.reference.clone());
+        }
+        let given = argument(name);
+        Some((field.clone(), format!("given({given}) ? {given} : record.{field}")))
+    }
+
+    /// Stores the new values that a change names so: `new_name` replaces `name`.
+    pub(super) fn rename(&mut self, resource: &str) {
+        let Some(known) = self.resources.get(resource) else { return };
+        let field = |name: &str| known.fields.iter().find(|(field, _)| plain(field) == *name);
+        for (name, doc) in self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body)) {
+            let member = plain(name);
+            let old = member.strip_prefix("new").and_then(field).filter(|_| field(&member).is_none());
+            let Some((old, own)) = old.filter(|(old, _)| **old != known.key && is_identifier(name)) else {
+                continue;
+            };
+            if own.kind == doc.kind {
+                let given = argument(name);
+                let value = format!("given({given}) ? {given} : record.{old}");
+                self.api.behaviour.set.insert(old.clone(), value);
+            }
+        }
+    }
+
+    /// Returns true if a verb sets a member of the shown record that the body sends: `set_topic` with a
+    /// `topic`.
+    fn sets_member(&self, found: &Collection, verb: &[String]) -> bool {
+        let Some(member) = verb.strip_prefix(&["set".to_owned()]).map(|rest| plain(&rest.concat())) else {
+            return false;
+        };
+        let is_shown = found.record.as_ref().and_then(Shape::members).into_iter().flatten();
+        let is_sent = self.api.parameters.iter().filter(|(_, doc)| doc.place == Some(Place::Body));
+        is_shown.into_iter().any(|(name, _)| plain(name) == member)
+            && is_sent.into_iter().any(|(name, _)| plain(name) == member)
     }
 
     /// Stores the query parameters of a write in the fields of their names.

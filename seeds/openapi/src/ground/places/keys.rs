@@ -22,8 +22,12 @@ impl Places {
                 continue;
             }
             if found.number.is_some() {
-                let has_id = found.record.as_ref().is_some_and(|record| record.member("id").is_some());
-                found.key = if has_id { "id".to_owned() } else { hidden };
+                let id = found.record.as_ref().and_then(|record| record.member("id")).cloned();
+                found.key = if id.is_some() { "id".to_owned() } else { hidden };
+                // The key of a record that its path calls by a name has a form of its own.
+                if let Some(id) = id.filter(|_| found.key_shape.kind == Kind::String) {
+                    found.key_shape = id;
+                }
                 continue;
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());

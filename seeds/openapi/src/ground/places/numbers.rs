@@ -1,4 +1,5 @@
-//! Finds records that paths name by a number within their parent: `/tv/{tv_id}/season/{season_number}`.
+//! Finds records that paths name by a number or a name within their parent: `/tv/{tv_id}/season/{season_number}`,
+//! `/repos/{repo}/labels/{name}`.
 
 use diorama_seeds::contract::plain;
 
@@ -10,7 +11,8 @@ use crate::words::{identifier, words};
 const NUMBERS: [&str; 5] = ["number", "index", "position", "ordinal", "num"];
 
 impl Places {
-    /// Finds the numbers by their names, for child records that callers do not create.
+    /// Finds the numbers by their names, for child records that callers do not create. Names are those that
+    /// callers choose, of child records that show an id beside.
     pub(super) fn find_numbers(&mut self) {
         let numbered =
             self.all.iter().filter_map(|(path, found)| Some((path.clone(), self.number_of(found)?)));
@@ -23,13 +25,21 @@ impl Places {
     }
 
     fn number_of(&self, found: &Collection) -> Option<String> {
-        let item = found.item.as_deref().filter(|_| found.opened && !found.made && found.sent.is_none())?;
-        let counts = found.key_shape.kind == Kind::Integer
-            && words(item).last().is_some_and(|last| NUMBERS.contains(&last.as_str()));
+        let item = found.item.as_deref().filter(|_| found.opened)?;
+        let is_last = |known: &[&str]| words(item).last().is_some_and(|last| known.contains(&last.as_str()));
+        let counts =
+            !found.made && found.sent.is_none() && found.key_shape.kind == Kind::Integer && is_last(&NUMBERS);
+        let shows_id = || found.record.as_ref().and_then(|record| record.member("id"));
+        let sent = || found.sent.as_ref().is_some_and(|sent| sent.member(item).is_some());
+        let is_named = found.made
+            && found.key_shape.kind == Kind::String
+            && is_last(&["name"])
+            && shows_id().is_some_and(|id| matches!(id.kind, Kind::Integer | Kind::String))
+            && sent();
         let above = found.parts.iter().rposition(|part| matches!(part, Part::Key(_)))?;
         let owner = self.all.get(&form(found.parts.get(..above)?))?;
         let members = found.record.as_ref()?.members()?;
         let (member, _) = members.iter().find(|(name, _)| plain(name) == plain(item))?;
-        (counts && owner.opened).then(|| identifier(member))
+        ((counts || is_named) && owner.opened).then(|| identifier(member))
     }
 }

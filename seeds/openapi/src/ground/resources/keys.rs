@@ -59,6 +59,18 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
 
+/// Returns the field with the number of a record within its parent, or with the name that callers choose.
+pub(super) fn number_field(name: &str, is_chosen: bool) -> FieldDoc {
+    if is_chosen {
+        let of = json!({"provider": "code", "format": NAMES});
+        let fake = Some(json!({"provider": "chance", "share": 1.0, "of": of}));
+        let (kind, label) = (Some(TypeName::String), Some(label(name)));
+        return FieldDoc { kind, label, fake, optional: true, ..FieldDoc::default() };
+    }
+    let fake = Some(json!({"provider": "position", "start": 1}));
+    FieldDoc { kind: Some(TypeName::Integer), fake, ..FieldDoc::default() }
+}
+
 /// Returns the first of the consecutive numbers that a document enumerates as keys: 1 of `enum: [1, 2, 3]`.
 pub(super) fn find_first_number(found: &Collection) -> Option<i64> {
     let mut numbers = found.counted.iter().map(Json::as_i64);

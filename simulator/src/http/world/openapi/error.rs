@@ -171,6 +171,7 @@ impl Maker<'_> {
             Some("email") => "errors@example.com".to_owned(),
             _ => match wanted.as_str() {
                 "code" | "error" | "errorcode" | "reason" => of("title").to_lowercase().replace(' ', "_"),
+                "id" | "name" | "key" if names_status(schema) => of("title").to_lowercase().replace(' ', "_"),
                 "type" if self.problem.get("type").is_some() => of("type"),
                 "title" => of("title"),
                 "status" | "statuscode" => self.status().to_string(),
@@ -188,6 +189,12 @@ impl Maker<'_> {
         }
         text
     }
+}
+
+/// Returns true if a schema describes its values as codes: a short identifier for the HTTP status code.
+fn names_status(schema: &Json) -> bool {
+    let said = schema.get("description").and_then(Json::as_str).unwrap_or_default().to_lowercase();
+    said.contains("status code") || said.contains("error code")
 }
 
 /// Returns true if a member with this name holds data of a problem.
@@ -280,6 +287,12 @@ mod tests {
             json!({"code": "film_not_found"}),
         );
         check(json!({"type": ["null", "string"]}), json!("no film has the id 7"));
+        check(
+            json!({"type": "object", "additionalProperties": false, "required": ["id", "message"], "properties": {
+                "id": {"type": "string", "description": "A short identifier of the HTTP status code."},
+                "message": {"type": "string"}}}),
+            json!({"id": "not_found", "message": "no film has the id 7"}),
+        );
         check(
             json!({"type": "object", "additionalProperties": false, "properties": {"status": {"type": "string"}}}),
             json!({"status": "404"}),
