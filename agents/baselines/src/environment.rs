@@ -109,6 +109,8 @@ pub struct Answer {
     pub words: Option<String>,
     /// True if the conversation is over.
     pub over: bool,
+    /// True if `finish` has not ended the goal, because the user keeps asking.
+    pub keeps_open: bool,
 }
 
 /// The limits of an episode, or the rest of them.

@@ -209,7 +209,9 @@ impl<'a> Episode<'a> {
     /// Ends the open goal with an answer in words. If answers are structured, a role converts it to `finish`.
     pub(crate) async fn end_goal(&mut self, answer: &str) -> Result<(), Stop> {
         match finish_schema(self.view()).cloned() {
-            Some(schema) => self.report(answer, &schema).await?,
+            // The findings stay while the user keeps asking.
+            Some(schema) if self.report(answer, &schema).await?.keeps_open => return Ok(()),
+            Some(_) => {}
             None => self.say(answer).await.map(|_| ())?,
         }
         self.background.push_str(&std::mem::take(&mut self.results));
@@ -218,7 +220,7 @@ impl<'a> Episode<'a> {
         Ok(())
     }
 
-    async fn report(&mut self, answer: &str, schema: &Json) -> Result<(), Stop> {
+    async fn report(&mut self, answer: &str, schema: &Json) -> Result<Answer, Stop> {
         let findings = self.findings.get(self.goal_start..).unwrap_or_default().join("\n");
         let findings = tail(&findings, MAX_FINDINGS_CHARS);
         let mut messages = self.prompt(REPORT, context! { findings, answer, schema })?;
@@ -228,7 +230,10 @@ impl<'a> Episode<'a> {
             if finish.message.is_empty() {
                 answer.clone_into(&mut finish.message);
             }
-            let Err(detail) = self.finish(&finish).await? else { return Ok(()) };
+            let detail = match self.finish(&finish).await? {
+                Ok(heard) => return Ok(heard),
+                Err(detail) => detail,
+            };
             let (role, what) = (REPORT.name.to_owned(), detail.clone());
             self.note(Note::Malformed { role: role.clone(), what: detail.clone() })?;
             if was_refused {

@@ -36,7 +36,8 @@ pub trait Counterpart: Send {
 #[must_use]
 pub fn told_all(words: &str) -> Answer {
     let asks = is_question(words);
-    Answer { words: asks.then(|| "I have told you all I know.".to_owned()), over: !asks }
+    let words = asks.then(|| "I have told you all I know.".to_owned());
+    Answer { words, over: !asks, ..Answer::default() }
 }
 
 /// An environment around a counterpart.

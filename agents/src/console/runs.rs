@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use diorama_baselines::shares::{Rate, Share};
 use diorama_console::{
-    Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary, ReadError, RunComparison, RunSummary,
-    Runs, ShareInterval,
+    Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary, PassRate, ReadError, RunComparison,
+    RunSummary, Runs, ShareInterval,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -19,7 +19,7 @@ use crate::cli::error::CliError;
 use crate::evaluation::batch;
 use crate::evaluation::measures::word_of;
 use crate::evaluation::paired::Difference;
-use crate::evaluation::results::{PassRate, pass_rates};
+use crate::evaluation::results::pass_rates;
 
 const EPISODES: &str = "episodes.jsonl";
 const OPTIONS: &str = "run.json";
@@ -145,6 +145,8 @@ fn summarise(episode: &batch::Episode, position: usize, domains: Vec<String>) ->
 #[derive(Default)]
 struct Shares {
     whole: BTreeMap<String, Share>,
+    /// Those of episodes without faults.
+    faultless: BTreeMap<String, Share>,
     by: BTreeMap<(&'static str, String), BTreeMap<String, Share>>,
 }
 
@@ -155,6 +157,9 @@ impl Shares {
     fn add(&mut self, episode: &batch::Episode, rows: Option<&DatasetRows>, domains: &[String]) {
         let (task, success) = (&episode.task, episode.grade.success);
         self.whole.entry(task.clone()).or_default().add(success);
+        if episode.faults.is_empty() {
+            self.faultless.entry(task.clone()).or_default().add(success);
+        }
         let mut add = |heading: &'static str, name: &str| {
             let tasks = self.by.entry((heading, name.to_owned())).or_default();
             tasks.entry(task.clone()).or_default().add(success);
@@ -166,11 +171,11 @@ impl Shares {
         }
     }
 
-    /// Returns pass^k by k from 2 on.
-    fn pass_rates(&self) -> Vec<(u32, f64, u64)> {
-        let tasks = self.whole.values().map(|share| (share.of as usize, share.all as usize));
+    /// Returns pass^k for each k from 2 on.
+    fn pass_rates(&self) -> Vec<PassRate> {
+        let tasks = self.faultless.values().map(|share| (share.of as usize, share.all as usize));
         let rates = (1..).zip(pass_rates(&tasks.collect::<Vec<_>>()));
-        rates.skip(1).map(|(k, PassRate { share, tasks })| (k, share, tasks)).collect()
+        rates.skip(1).map(|(k, rate)| PassRate { k, share: rate.share, tasks: rate.tasks }).collect()
     }
 
     fn rates(self) -> (ShareInterval, Headings) {
@@ -234,22 +239,29 @@ impl Runs for StoredRuns {
     }
 
     fn compare(&self, first: usize, second: usize) -> Option<RunComparison> {
+        // Episodes under faults take precedence over those without, as in `eval compare`.
         let counted = |run: usize| {
+            let mut found: BTreeMap<(&str, u32), &EpisodeSummary> = BTreeMap::new();
             let entries = self.runs.get(run).map_or(&[][..], |run| &run.index).iter();
-            entries.map(|entry| &entry.summary).filter(|summary| !summary.excluded)
+            for summary in entries.map(|entry| &entry.summary) {
+                let kept = found.entry((&summary.task, summary.trial)).or_insert(summary);
+                if summary.is_faulty && !kept.is_faulty {
+                    *kept = summary;
+                }
+            }
+            found.retain(|_, summary| !summary.excluded);
+            found
         };
-        let key = |summary: &EpisodeSummary| (summary.task.clone(), summary.trial, summary.is_faulty);
-        let others: BTreeMap<_, &EpisodeSummary> =
-            counted(second).map(|summary| (key(summary), summary)).collect();
+        let others = counted(second);
         let pairs: Vec<(&EpisodeSummary, &EpisodeSummary)> =
-            counted(first).filter_map(|one| Some((one, *others.get(&key(one))?))).collect();
+            counted(first).into_iter().filter_map(|(key, one)| Some((one, *others.get(&key)?))).collect();
         let verdicts = pairs.iter().map(|(one, other)| (&*one.task, (one.success, other.success)));
         let Difference { both, first_only, second_only, neither, difference, low, high, p, .. } =
             Difference::of(verdicts)?;
         let differing = pairs.into_iter().filter(|(one, other)| one.success != other.success);
-        let apart = differing.map(|(one, other)| EpisodePair { first: one.clone(), second: other.clone() });
-        let apart = apart.collect();
-        Some(RunComparison { both, first_only, second_only, neither, difference, low, high, p, apart })
+        let differing =
+            differing.map(|(one, other)| EpisodePair { first: one.clone(), second: other.clone() }).collect();
+        Some(RunComparison { both, first_only, second_only, neither, difference, low, high, p, differing })
     }
 }
 
@@ -325,11 +337,11 @@ mod tests {
         let counts = (compared.both, compared.first_only, compared.second_only, compared.neither);
         assert_eq!(counts, (1, 0, 1, 0));
         assert_eq!(compared.difference, 0.5);
-        let apart: Vec<_> =
-            compared.apart.iter().map(|pair| (pair.first.position, pair.second.position)).collect();
-        assert_eq!(apart, [(1, 1)]);
+        let differing: Vec<_> =
+            compared.differing.iter().map(|pair| (pair.first.position, pair.second.position)).collect();
+        assert_eq!(differing, [(1, 1)]);
         assert_eq!(runs.compare(0, 2), None);
-        assert_eq!(runs.list()[0].pass_k, [(2, 0.0, 1)]);
+        assert_eq!(runs.list()[0].pass_k, [PassRate { k: 2, share: 0.0, tasks: 1 }]);
     }
 
     #[test]

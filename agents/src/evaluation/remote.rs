@@ -59,6 +59,7 @@ struct Task {
 struct MessageReply {
     content: Option<String>,
     done: bool,
+    ended: Option<bool>,
     finish: Option<Json>,
 }
 
@@ -189,7 +190,8 @@ impl RemoteEnvironment {
     async fn hear(&mut self, words: &str, path: &str, body: &Json) -> Result<Answer, EnvironmentError> {
         self.meter.take(&self.view, false)?;
         let reply: MessageReply = self.post(path, body).await?;
-        let answer = Answer { words: reply.content, over: reply.done };
+        let keeps_open = reply.ended == Some(false);
+        let answer = Answer { words: reply.content, over: reply.done, keeps_open };
         self.view.add_message(words, &answer);
         // A new goal asks for other facts. An answer within a goal does not change `finish`.
         if reply.done || reply.finish.is_some() {

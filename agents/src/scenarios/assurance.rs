@@ -15,6 +15,7 @@ use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{
     Api, BehaviourKind, Change, Effect, Field, FieldId, Method, ResourceId, Which, World,
 };
+use diorama_seeds::scenario::BoundValue;
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 use diorama_user::asks_leave;
@@ -234,17 +235,16 @@ impl Player<'_, '_> {
 
     /// Returns the first day of a record that a reply showed, in words.
     fn find_day(&self, resource: ResourceId, given: &str) -> Option<String> {
-        let world = self.world.base.world();
-        let is_shown = |day: &str| {
+        let Some(BoundValue::Record(of, key)) = self.scene.held(given) else { return None };
+        let is_day = |field: &Field| matches!(field.schema.kind, Type::Date | Type::DateTime);
+        let fields = &self.world.base.world().resource(resource).fields;
+        let is_shown = |field: usize| {
+            let wanted = Origin::Field { resource: *of, key: key.clone(), field: FieldId(field as u16) };
             let mut values = self.calls.made.iter().flat_map(|entry| entry.reply.body.values());
-            values.any(|(value, _)| value.to_text(&world.zone).starts_with(day))
+            *of == resource && values.any(|(value, origin)| *origin == wanted && !value.is_missing())
         };
-        let fields = world.resource(resource).fields.iter();
-        let days = fields.filter(|field| matches!(field.schema.kind, Type::Date | Type::DateTime));
-        days.into_iter().find_map(|field| {
-            let say = |filter: &str| self.scene.say(&format!("{{{given}.{}|{filter}}}", field.name)).ok();
-            say("iso").filter(|day| !day.is_empty() && is_shown(day)).and_then(|_| say("day"))
-        })
+        let mut days = fields.iter().enumerate().filter(|(at, field)| is_day(field) && is_shown(*at));
+        days.find_map(|(_, field)| self.scene.say(&format!("{{{given}.{}|day}}", field.name)).ok())
     }
 
     /// Returns true if a reply or a message showed a name.

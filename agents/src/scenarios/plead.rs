@@ -89,7 +89,8 @@ impl Player<'_, '_> {
         let (told, asked) = (Prose::read(refusal, &clock), Prose::read(&limit, &clock));
         let is_told = |number: f64| told.numbers().any(|(own, _)| own == number);
         let is_time_told = limit.split(' ').any(|word| word.contains(':') && refusal.contains(word));
-        if is_time_told || asked.numbers().any(|(number, _)| is_told(number)) {
+        let mut numbers = asked.numbers().peekable();
+        if is_time_told || (numbers.peek().is_some() && numbers.all(|(number, _)| is_told(number))) {
             return;
         }
         let words = choose(&SPEECH.limits, self.rng).map_or("", String::as_str);

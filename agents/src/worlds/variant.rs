@@ -254,7 +254,7 @@ mod tests {
 
     #[test]
     fn every_api_variant_of_the_catalog_compiles_and_its_scenarios_follow() {
-        for (seed, domain) in due_domains().iter().enumerate() {
+        for (seed, domain) in due_domains() {
             let doc = domain.doc().unwrap();
             let name = &doc.name;
             let written = doc.scenarios.len();
@@ -279,7 +279,7 @@ mod tests {
         use crate::worlds::world::WorldTemplate;
 
         let mut shapes = HashSet::new();
-        for (seed, domain) in due_domains().iter().enumerate() {
+        for (seed, domain) in due_domains() {
             let doc = domain.doc().unwrap();
             let name = &doc.name;
             for api_variant in 0..3 {

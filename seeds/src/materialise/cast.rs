@@ -8,6 +8,9 @@ use super::tables::{self, City, Country, Person};
 use crate::draw::Streams;
 use crate::english::split_identifier;
 
+/// Maximum number of draws for a unique value, before all possible values are tried or an error is returned.
+/// A retry of several fields begins a new round of them.
+pub(super) const TRIES: u32 = 64;
 /// Attempts at a city of the home country before a city of any country will do.
 const MAX_HOME_ATTEMPTS: u32 = 48;
 
@@ -81,7 +84,8 @@ impl<'a> Cast<'a> {
     /// of any country: a small country has fewer than a unique field may need.
     pub(super) fn local_city(&mut self, group: usize) -> Option<&'static City> {
         let mut draw = self.groups.get(group)?.draw(self.n, self.attempt | 1 << 20);
-        let home = self.home.filter(|_| self.attempt < MAX_HOME_ATTEMPTS);
+        // A retry of the whole record begins a new round of attempts.
+        let home = self.home.filter(|_| self.attempt % (TRIES + 1) < MAX_HOME_ATTEMPTS);
         let city = tables::city(&mut draw, home);
         if let Some(place) = self.places.get_mut(group) {
             *place = city;

@@ -107,6 +107,23 @@ impl Span {
             .map(|k| shift(from, (first + k) % days))
             .find(|day| self.counts(*day))
             .or_else(|| (0..days.min(7)).map(|k| shift(from, k)).find(|day| self.counts(*day)))
+            .or_else(|| {
+                let near = (1..=MAX_EXTRA_DAYS).flat_map(|days| {
+                    let (back, on) = self.extra_days(clock, days);
+                    [shift(from, -back), shift(to, on)]
+                });
+                near.into_iter().find(|day| self.counts(*day))
+            })
+    }
+
+    /// Returns the days by which a span grows before its start and after its end, out of so many: away from the
+    /// present, and only where the bound is relative to it.
+    fn extra_days(&self, clock: Clock<'_>, days: i64) -> (i64, i64) {
+        let (from, to) = (self.from.instant(clock, false), self.to.instant(clock, true));
+        let grows = |bound: Bound, is_away: bool| is_away && matches!(bound, Bound::Offset(_));
+        let back = grows(self.from, from < clock.now);
+        let on = grows(self.to, to > clock.now);
+        (if back { days } else { 0 }, if on { days } else { 0 })
     }
 
     /// Draws a timestamp of the span.
@@ -124,11 +141,10 @@ impl Span {
         }
         // A short span may hold few valid timestamps, so this lists its grid. A world's clock varies, and what was
         // to happen within hours may fall on a weekend: the span grows by days, away from the present.
-        let (grows_back, grows_on) = (from < clock.now, to > clock.now);
         (0..=MAX_EXTRA_DAYS).find_map(|days| {
-            let seconds = days * DAY;
-            let from = if grows_back { Instant(from.0.saturating_sub(seconds)) } else { from };
-            let to = if grows_on { Instant(to.0.saturating_add(seconds)) } else { to };
+            let (back, on) = self.extra_days(clock, days);
+            let from = Instant(from.0.saturating_sub(back * DAY));
+            let to = Instant(to.0.saturating_add(on * DAY));
             draw.pick(&self.list(clock.zone, from, to)).copied()
         })
     }

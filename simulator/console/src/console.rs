@@ -7,7 +7,7 @@ use crate::runs::Runs;
 #[derive(Default)]
 pub struct Console {
     rows: Option<Box<dyn Rows>>,
-    beside: Option<DatasetSummary>,
+    second_dataset: Option<DatasetSummary>,
     runs: Option<Box<dyn Runs>>,
 }
 
@@ -20,8 +20,8 @@ impl Console {
 
     /// Adds the summary of another dataset, which stands beside that of the rows.
     #[must_use]
-    pub fn with_beside(self, beside: DatasetSummary) -> Self {
-        Self { beside: Some(beside), ..self }
+    pub fn with_second_dataset(self, second: DatasetSummary) -> Self {
+        Self { second_dataset: Some(second), ..self }
     }
 
     /// Adds stored runs.
@@ -34,8 +34,8 @@ impl Console {
         self.runs.as_deref()
     }
 
-    pub(crate) const fn beside(&self) -> Option<&DatasetSummary> {
-        self.beside.as_ref()
+    pub(crate) const fn second_dataset(&self) -> Option<&DatasetSummary> {
+        self.second_dataset.as_ref()
     }
 
     pub(crate) fn rows(&self) -> Option<&dyn Rows> {

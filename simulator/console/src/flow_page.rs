@@ -1,4 +1,4 @@
-//! Owns the page of what feeds what in a world: for each resource, the APIs that show its keys, and those that
+//! Owns the page of the data flow in a world: for each resource, the APIs that show its keys, and those that
 //! need one.
 
 use diorama_seeds::model::{Api, ResourceId, World};
@@ -12,6 +12,8 @@ use crate::worlds_page::find_world;
 
 /// Maximum number of drawn lines of a world.
 const MAX_LINES: usize = 400;
+/// Maximum length of a name in the picture, in characters.
+const MAX_LABEL_CHARS: usize = 36;
 /// Height of a line in the picture, in pixels.
 const LINE_HEIGHT: usize = 22;
 /// Horizontal positions in the picture, in pixels: the end of the names on the left, the name of the
@@ -27,33 +29,33 @@ const GAP: usize = 90;
 /// A resource with the APIs around it.
 struct Flow<'w> {
     resource: &'w str,
-    givers: Vec<&'w Api>,
-    takers: Vec<&'w Api>,
+    producers: Vec<&'w Api>,
+    consumers: Vec<&'w Api>,
 }
 
 impl Flow<'_> {
     fn lines(&self) -> usize {
-        self.givers.len().max(self.takers.len()).max(1)
+        self.producers.len().max(self.consumers.len()).max(1)
     }
 }
 
-/// Shows which APIs feed which.
+/// Shows the data flow of a world.
 pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
     let ready = find_world(visit, id)?.ready()?;
     let flows = flows(ready.world());
-    let title = format!("What feeds what in {id}");
+    let title = format!("Data flow in {id}");
     let mut lines = 0;
-    let drawn: Vec<&Flow<'_>> = flows
-        .iter()
-        .take_while(|flow| {
+    let mut drawn: Vec<&Flow<'_>> = Vec::new();
+    for flow in flows.iter().filter(|flow| flow.lines() <= MAX_LINES) {
+        if lines + flow.lines() <= MAX_LINES {
             lines += flow.lines();
-            lines <= MAX_LINES
-        })
-        .collect();
+            drawn.push(flow);
+        }
+    }
     let link = |api: &Api| visit.links.page(&["worlds", id, "apis", &api.name]);
     let body = html! {
         (crumbs(&[(visit.links.page(&[]), "Worlds"), (visit.links.page(&["worlds", id]), id)]))
-        h1 { "What feeds what" }
+        h1 { "Data flow" }
         p { "APIs on the left show records of the resource in the middle. Those on the right take its key as an argument." }
         @if drawn.len() < flows.len() { p.hint { (flows.len() - drawn.len()) " resources are left out of the picture." } }
         div.scroll tabindex="0" role="region" aria-label="Picture" { (picture(&drawn, link)) }
@@ -63,7 +65,7 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
                 tbody { @for flow in &flows {
                     tr {
                         th scope="row" { (short(flow.resource)) }
-                        @for apis in [&flow.givers, &flow.takers] {
+                        @for apis in [&flow.producers, &flow.consumers] {
                             td { @for api in apis.iter() { a href=(link(api)) { (short(&api.name)) } " " } }
                         }
                     }
@@ -82,11 +84,11 @@ fn flows(world: &World) -> Vec<Flow<'_>> {
         let gives = |api: &&Api| api.behaviour.kind.shown() == Some(id) && !takes(api);
         Flow {
             resource: &world.resource(id).qualified,
-            givers: world.apis.iter().filter(gives).collect(),
-            takers: world.apis.iter().filter(takes).collect(),
+            producers: world.apis.iter().filter(gives).collect(),
+            consumers: world.apis.iter().filter(takes).collect(),
         }
     };
-    ids.map(flow).filter(|flow| !flow.takers.is_empty()).collect()
+    ids.map(flow).filter(|flow| !flow.consumers.is_empty()).collect()
 }
 
 fn refers_to(kind: &Type, id: ResourceId) -> bool {
@@ -108,19 +110,27 @@ fn picture(flows: &[&Flow<'_>], link: impl Fn(&Api) -> String) -> Markup {
     let whole: usize = flows.iter().map(|flow| height(flow)).sum();
     let at = |top: usize, line: usize| top + LINE_HEIGHT * (line + 1);
     html! {
-        svg.flow width=(WIDTH) height=(whole.max(LINE_HEIGHT)) role="img" aria-label="What feeds what; the table below says the same" {
+        svg.flow width=(WIDTH) height=(whole.max(LINE_HEIGHT)) role="img" aria-label="Data flow; the table below says the same" {
             @for (flow, top) in flows.iter().zip(tops) {
                 @let centre = top + height(flow) / 2;
-                text.resource x=(MIDDLE) y=(centre) text-anchor="middle" { (flow.resource) }
-                @for (line, api) in flow.givers.iter().enumerate() {
-                    a href=(link(api)) { text x=(LEFT) y=(at(top, line)) text-anchor="end" { (api.name) } }
+                text.resource x=(MIDDLE) y=(centre) text-anchor="middle" { (label(flow.resource)) }
+                @for (line, api) in flow.producers.iter().enumerate() {
+                    a href=(link(api)) { text x=(LEFT) y=(at(top, line)) text-anchor="end" { (label(&api.name)) } }
                     line x1=(LEFT + 6) y1=(at(top, line) - 5) x2=(MIDDLE - GAP) y2=(centre - 5) {}
                 }
-                @for (line, api) in flow.takers.iter().enumerate() {
-                    a href=(link(api)) { text x=(RIGHT) y=(at(top, line)) { (api.name) } }
+                @for (line, api) in flow.consumers.iter().enumerate() {
+                    a href=(link(api)) { text x=(RIGHT) y=(at(top, line)) { (label(&api.name)) } }
                     line x1=(MIDDLE + GAP) y1=(centre - 5) x2=(RIGHT - 6) y2=(at(top, line) - 5) {}
                 }
             }
         }
+    }
+}
+
+/// Returns a name that fits beside the picture's edges.
+fn label(name: &str) -> String {
+    match name.char_indices().nth(MAX_LABEL_CHARS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }

@@ -36,8 +36,8 @@ use diorama_simulator::http::{App, Pages};
 pub use self::console::Console;
 pub use self::rows::{Count, DatasetSummary, ReadError, Row, RowFilter, RowPage, RowSummary, Rows};
 pub use self::runs::{
-    Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary, RunComparison, RunSummary, Runs,
-    ShareInterval,
+    Episode, EpisodeFilter, EpisodePage, EpisodePair, EpisodeSummary, PassRate, RunComparison, RunSummary,
+    Runs, ShareInterval,
 };
 pub use self::turns::{Argument, CallTurn, Source, Speaker, Turn};
 

@@ -100,8 +100,8 @@ fn table(visit: &Visit<'_>, rows: &[RowSummary]) -> Markup {
 /// Shows the summary of the dataset: its counts and its funnel.
 pub(crate) fn dataset(visit: &Visit<'_>) -> Answer {
     let summary = rows(visit)?.summary();
-    if let Some(beside) = visit.console.beside() {
-        return Ok(Page::reply(Section::Rows, "Two datasets", two_datasets(visit, &summary, beside)));
+    if let Some(second) = visit.console.second_dataset() {
+        return Ok(Page::reply(Section::Rows, "Two datasets", two_datasets(visit, &summary, second)));
     }
     let by = |name: &str, counts: &[Count]| {
         let link = |count: &Count| visit.links.query(&["rows"], &[(name, &count.name)]);
@@ -141,17 +141,17 @@ fn two_datasets(visit: &Visit<'_>, one: &DatasetSummary, other: &DatasetSummary)
         (crumbs(&[(visit.links.page(&["rows"]), "Rows")]))
         h1 { "Two datasets" }
         p { "First: " bdi { (one.name) } ". Second: " bdi { (other.name) } "." }
-        h2 { "Size" } (beside(&sizes(one), &sizes(other), None))
-        h2 { "Dropped attempts by step" } (beside(&drops(one), &drops(other), Some(attempts)))
-        h2 { "Splits" } (beside(&one.splits, &other.splits, Some(of_rows)))
-        h2 { "Abilities" } (beside(&one.abilities, &other.abilities, Some(of_rows)))
-        h2 { "Domains" } (beside(&one.domains, &other.domains, Some(of_rows)))
-        h2 { "Tags" } (beside(&one.tags, &other.tags, Some(of_rows)))
+        h2 { "Size" } (side_by_side(&sizes(one), &sizes(other), None))
+        h2 { "Dropped attempts by step" } (side_by_side(&drops(one), &drops(other), Some(attempts)))
+        h2 { "Splits" } (side_by_side(&one.splits, &other.splits, Some(of_rows)))
+        h2 { "Abilities" } (side_by_side(&one.abilities, &other.abilities, Some(of_rows)))
+        h2 { "Domains" } (side_by_side(&one.domains, &other.domains, Some(of_rows)))
+        h2 { "Tags" } (side_by_side(&one.tags, &other.tags, Some(of_rows)))
     }
 }
 
 /// Renders the counts of the same names in two datasets. `wholes` are what the shares are of.
-fn beside(one: &[Count], other: &[Count], wholes: Option<[u64; 2]>) -> Markup {
+fn side_by_side(one: &[Count], other: &[Count], wholes: Option<[u64; 2]>) -> Markup {
     let of = |counts: &[Count], name: &str| {
         counts.iter().find(|count| count.name == name).map_or(0, |count| count.count)
     };

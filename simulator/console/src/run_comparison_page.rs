@@ -1,7 +1,7 @@
 //! Owns the page of two stored runs side by side: the difference of their success, and the episodes with
 //! different verdicts.
 
-use diorama_sessions::{Kind, Problem};
+use diorama_sessions::Problem;
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Section};
@@ -23,22 +23,26 @@ pub(crate) fn show(visit: &Visit<'_>) -> Answer {
     let (first, second) = (given("first")?, given("second")?);
     let (left, one) = run(runs, first)?;
     let (right, other) = run(runs, second)?;
-    let compared = runs.compare(left, right).ok_or_else(|| {
-        Problem::new(Kind::Conflict, "the runs have no counted episode of the same task and trial")
-    })?;
+    let compared = runs.compare(left, right);
     let offset = visit.query.number("offset")?.unwrap_or(0);
-    let range = Range { offset, limit: EPISODES_PER_PAGE, total: compared.apart.len() };
     let pairs = [("first", first), ("second", second)];
     let body = html! {
         (crumbs(&[(visit.links.page(&["runs"]), "Runs")]))
         h1 { "Two runs" }
         p { "First: " a href=(visit.links.page(&["runs", first])) { (short(&one.agent)) } " (" bdi { (one.name) } "). Second: "
             a href=(visit.links.page(&["runs", second])) { (short(&other.agent)) } " (" bdi { (other.name) } ")." }
-        (difference(&compared))
-        section #episodes aria-label="Episodes" {
-            h2 { "Episodes with different verdicts" }
-            @if compared.apart.is_empty() { p.hint { "None." } } @else { (table(visit, [first, second], &compared.apart, range)) }
-            (pager(&visit.links, &["runs", "compare"], &pairs, range))
+        @match &compared {
+            None => p.hint { "The runs have no counted episode of the same task and trial." },
+            Some(compared) => {
+                @let range = Range { offset, limit: EPISODES_PER_PAGE, total: compared.differing.len() };
+                (difference(compared))
+                section #episodes aria-label="Episodes" {
+                    h2 { "Episodes with different verdicts" }
+                    @if compared.differing.is_empty() { p.hint { "None." } }
+                    @else { (table(visit, [first, second], &compared.differing, range)) }
+                    (pager(&visit.links, &["runs", "compare"], &pairs, range))
+                }
+            }
         }
     };
     Ok(Page::reply(Section::Runs, "Two runs", body))

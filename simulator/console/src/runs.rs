@@ -44,7 +44,7 @@ pub struct RunComparison {
     /// Two-sided p-value of the sign test over tasks.
     pub p: f64,
     /// Episodes with different verdicts, in the order of the first run.
-    pub apart: Vec<EpisodePair>,
+    pub differing: Vec<EpisodePair>,
 }
 
 /// An episode of two runs, by its position in each.
@@ -67,14 +67,25 @@ pub struct RunSummary {
     pub success: ShareInterval,
     /// Success by heading (`Domain`, `Ability`) and name.
     pub shares: Vec<(String, Vec<(String, ShareInterval)>)>,
-    /// pass^k by k from 2 on: the probability that k trials of a task are all solved, and the number of tasks.
-    pub pass_k: Vec<(u32, f64, u64)>,
+    /// pass^k for each k from 2 on, over episodes without faults.
+    pub pass_k: Vec<PassRate>,
     /// Failed episodes by their first cause.
     pub failures: Vec<Count>,
     /// Episodes by class of error.
     pub errors: Vec<Count>,
     /// Short facts by name: seed, trials, grader.
     pub facts: Vec<(String, String)>,
+}
+
+/// pass^k for one k: the probability that k trials of a task are all solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PassRate {
+    /// Number of trials.
+    pub k: u32,
+    /// Value of pass^k, in `0..=1`.
+    pub share: f64,
+    /// Number of tasks with at least k counted trials.
+    pub tasks: u64,
 }
 
 /// Share with its 95 % interval, all in `0..=1`.

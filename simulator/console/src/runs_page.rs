@@ -8,7 +8,7 @@ use crate::answer::{Answer, Page, Section};
 use crate::pieces::{Range, crumbs, pager, short};
 use crate::rows::Count;
 use crate::rows_page::unreadable;
-use crate::runs::{EpisodeFilter, EpisodeSummary, RunSummary, Runs, ShareInterval};
+use crate::runs::{EpisodeFilter, EpisodeSummary, PassRate, RunSummary, Runs, ShareInterval};
 use crate::turns::conversation;
 use crate::verdicts::verdicts;
 use crate::visit::Visit;
@@ -77,7 +77,7 @@ pub(crate) fn one(visit: &Visit<'_>, position: &str) -> Answer {
         h1 { (short(&summary.agent)) }
         p { "Success " (interval(summary.success)) " of " (summary.success.of) " episodes" }
         @if !summary.pass_k.is_empty() {
-            p { @for (k, share, tasks) in &summary.pass_k { "pass^" (k) " " (format!("{:.1}", 100.0 * share)) " % of " (tasks) " tasks. " } }
+            p { @for PassRate { k, share, tasks } in &summary.pass_k { "pass^" (k) " " (format!("{:.1}", 100.0 * share)) " % of " (tasks) " tasks. " } }
         }
         @if runs.list().len() > 1 {
             p { "Compare with " @for (other, run) in runs.list().iter().enumerate().filter(|(other, _)| *other != number) {

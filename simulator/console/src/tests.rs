@@ -135,7 +135,7 @@ impl Runs for HostileRuns {
 
     fn compare(&self, _: usize, _: usize) -> Option<RunComparison> {
         let pair = EpisodePair { first: episode_summary(), second: episode_summary() };
-        Some(RunComparison { first_only: 60, apart: vec![pair; 60], ..RunComparison::default() })
+        Some(RunComparison { first_only: 60, differing: vec![pair; 60], ..RunComparison::default() })
     }
 }
 
@@ -390,13 +390,13 @@ fn assets_are_embedded_and_kept_by_browsers() {
 #[test]
 fn two_datasets_stand_side_by_side() {
     let count = |name: &str, count| Count { name: name.to_owned(), count };
-    let beside = DatasetSummary {
+    let second = DatasetSummary {
         name: HOSTILE.to_owned(),
         rows: 4,
         tags: vec![count("recovery", 1)],
         ..DatasetSummary::default()
     };
-    let console = Console::default().with_rows(Box::new(HostileRows)).with_beside(beside);
+    let console = Console::default().with_rows(Box::new(HostileRows)).with_second_dataset(second);
     let request = Request::builder().uri(format!("{PAGES_PATH}/dataset")).body(Bytes::new()).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let body = console.answer(&app(|_| ()), &request).into_body();

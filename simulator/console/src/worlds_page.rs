@@ -161,7 +161,7 @@ pub(crate) fn world(visit: &Visit<'_>, id: &str) -> Answer {
             }
         }
         h2 { "APIs" }
-        p { a href=(visit.links.page(&["worlds", id, "flow"])) { "What feeds what" } }
+        p { a href=(visit.links.page(&["worlds", id, "flow"])) { "Data flow" } }
         table {
             caption.sr { "APIs" }
             thead { tr { th scope="col" { "API" } th scope="col" { "Request" } @if many { th scope="col" { "Domain" } } th scope="col" { "Description" } } }

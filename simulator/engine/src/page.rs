@@ -194,11 +194,12 @@ fn numbered(run: &Run<'_>, page: &Page, size: usize) -> Outcome<Option<usize>> {
         return Ok(None);
     };
     match run.argument(parameter) {
-        Value::Integer(number) if *number >= 1 => {
-            Ok(Some(usize::try_from(number - 1).unwrap_or(usize::MAX).saturating_mul(size)))
+        // Some services call the first page 0, others 1.
+        Value::Integer(number) if *number >= 0 => {
+            Ok(Some(usize::try_from((number - 1).max(0)).unwrap_or(usize::MAX).saturating_mul(size)))
         }
         value if value.is_missing() => Ok(None),
-        value => Err(refused(run, parameter, value, "a page number of at least 1")),
+        value => Err(refused(run, parameter, value, "a page number of at least 0")),
     }
 }
 

@@ -138,10 +138,11 @@ impl Environment for Clinic {
 
     fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         let taken = self.budget.take(false, 0);
-        let answer = self
-            .answers
-            .pop_front()
-            .unwrap_or(Answer { words: Some("Please go ahead.".into()), over: false });
+        let answer = self.answers.pop_front().unwrap_or(Answer {
+            words: Some("Please go ahead.".into()),
+            over: false,
+            ..Answer::default()
+        });
         self.view.conversation.push(ConversationEntry::Agent(words.to_owned()));
         self.view.conversation.extend(answer.words.clone().map(ConversationEntry::User));
         self.view.over = answer.over;
@@ -154,7 +155,7 @@ impl Environment for Clinic {
             return Box::pin(std::future::ready(Err(EnvironmentError::Refused { status: 422, detail })));
         }
         self.view.over = true;
-        Box::pin(std::future::ready(Ok(Answer { words: None, over: true })))
+        Box::pin(std::future::ready(Ok(Answer { words: None, over: true, ..Answer::default() })))
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {

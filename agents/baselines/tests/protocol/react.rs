@@ -55,7 +55,7 @@ async fn react_ends_a_goal_under_every_name_of_its_prompt_and_never_calls_it() {
         "Action: Final Answer\nAction Input: \"She owes 12.50.\"",
     ] {
         let mut clinic = Clinic::in_words();
-        clinic.answers.push_back(Answer { words: None, over: true });
+        clinic.answers.push_back(Answer { words: None, over: true, ..Answer::default() });
         let ran = run(clinic, texts(&[turn]), Method::ReAct).await;
         let said = ran.steps.iter().find_map(|step| match step {
             Step::Said { words, .. } => Some(words.as_str()),

@@ -105,7 +105,11 @@ async fn the_baselines_of_reverse_chain_write_a_plan_that_is_carried_out() {
 #[tokio::test]
 async fn reverse_chain_asks_the_user_for_what_nothing_gives() {
     let mut clinic = Clinic::new();
-    clinic.answers.push_back(Answer { words: Some("Ana Reis.".to_owned()), over: false });
+    clinic.answers.push_back(Answer {
+        words: Some("Ana Reis.".to_owned()),
+        over: false,
+        ..Answer::default()
+    });
     let script = texts(&[
         r#"{"api": "FindPatient"}"#,
         r#"{"name": {"ask": "Under which name?"}}"#,
@@ -123,7 +127,11 @@ async fn an_answer_completes_all_arguments_that_are_open() {
     clinic.view.tools[1] = json!({"type": "function", "function": {"name": "GetBalance", "description": "Gets what a patient owes.",
         "parameters": {"type": "object", "properties": {"code": {"type": "string"}, "email": {"type": "string"}, "patient_id": {"type": "integer"}},
         "required": ["code", "email", "patient_id"]}}});
-    clinic.answers.push_back(Answer { words: Some("ana@example.org, and 1234.".to_owned()), over: false });
+    clinic.answers.push_back(Answer {
+        words: Some("ana@example.org, and 1234.".to_owned()),
+        over: false,
+        ..Answer::default()
+    });
     let script = texts(&[
         r#"{"api": "GetBalance"}"#,
         r#"{"code": {"ask": "Code and address?"}, "email": {"ask": "Which address?"}, "patient_id": {"value": 7}}"#,

@@ -259,7 +259,7 @@ impl Counterpart for Recorded {
                 known => known,
             },
         };
-        Answer { over: next.is_none(), words: next }
+        Answer { over: next.is_none(), words: next, ..Answer::default() }
     }
 
     fn reply_schema(&self, api: &str) -> Option<Json> {

@@ -51,7 +51,7 @@ impl View {
         if self.web {
             let console = Console::default().with_rows(Box::new(DatasetRows::open(folder)?));
             let (console, first) = match &self.beside {
-                Some(other) => (console.with_beside(summarise(&open_dataset(other)?)), "dataset"),
+                Some(other) => (console.with_second_dataset(summarise(&open_dataset(other)?)), "dataset"),
                 None => (console, "rows"),
             };
             return serve_pages(console, self.port, first, streams);

@@ -76,11 +76,12 @@ pub(super) async fn refuse_first(
     let mut reasons = RefusalClass::ALL.into_iter().cycle().skip(words % RefusalClass::ALL.len());
     for goal in 0..MAX_GOALS {
         let about = answers.get(goal).and_then(|answer| answer.about.clone());
-        // A goal can be refused again if the environment rejects the end.
+        // A goal can be refused again if the environment rejects the end, or the user keeps asking.
         for reason in reasons.by_ref().take(RefusalClass::ALL.len()) {
             let finish = Finish { about: about.clone(), ..finish(Some(reason), REFUSAL.to_owned()) };
             match environment.finish(&finish).await {
                 Ok(answer) if answer.over => return Ok(()),
+                Ok(answer) if answer.keeps_open => {}
                 Ok(_) => break,
                 Err(EnvironmentError::Refused { .. }) => {}
                 Err(error) => return Err(error),

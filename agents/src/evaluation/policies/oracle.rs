@@ -243,25 +243,17 @@ impl Solving<'_> {
             let reason = Some(RefusalClass::Forbidden);
             end = Finish { outcome: Outcome::Refused, reason, about: named, facts: Map::new(), ..end };
         }
-        self.end(number, &end, environment).await.map(Some)
+        self.end(&end, environment).await.map(Some)
     }
 
     /// Ends a goal. A user who pleads keeps it open, so it is ended again.
-    async fn end(
-        &self,
-        goal: usize,
-        end: &Finish,
-        environment: &mut dyn Environment,
-    ) -> Result<Answer, EnvironmentError> {
-        let pleas = self.privileged.task.script.goals.get(goal).map_or(&[][..], |goal| &goal.pleas);
-        let mut answer = environment.finish(end).await?;
-        for _ in pleas {
-            if !answer.words.as_ref().is_some_and(|words| pleas.contains(words)) {
-                break;
+    async fn end(&self, end: &Finish, environment: &mut dyn Environment) -> Result<Answer, EnvironmentError> {
+        loop {
+            let answer = environment.finish(end).await?;
+            if !answer.keeps_open {
+                return Ok(answer);
             }
-            answer = environment.finish(end).await?;
         }
-        Ok(answer)
     }
 
     /// Refuses in words. Returns true if the user presses: with the request, or now.

@@ -18,8 +18,9 @@ const MAX_WORLDS: usize = 12;
 /// The environment variable that has all domains played and the record written.
 const PLAY_ALL: &str = "DIORAMA_PLAY_ALL_DOMAINS";
 
-/// Returns the domains whose texts differ from the record, and a sample of the others; all if requested.
-pub(crate) fn due_domains() -> Vec<Arc<CatalogDomain>> {
+/// Returns the domains whose texts differ from the record, and a sample of the others, with their positions in
+/// the catalog; all if requested.
+pub(crate) fn due_domains() -> Vec<(usize, Arc<CatalogDomain>)> {
     let plays_all = plays_all();
     let recorded = std::fs::read_to_string(record()).unwrap_or_default();
     let recorded: BTreeSet<&str> = recorded.lines().collect();
@@ -27,7 +28,7 @@ pub(crate) fn due_domains() -> Vec<Arc<CatalogDomain>> {
         plays_all || !recorded.contains(&*line(domain)) || number.is_multiple_of(SAMPLE_STRIDE_DOMAINS)
     };
     let domains = crate::catalog::domains().into_iter().enumerate();
-    domains.filter(|(number, domain)| is_due(*number, domain)).map(|(_, domain)| domain).collect()
+    domains.filter(|(number, domain)| is_due(*number, domain)).collect()
 }
 
 fn plays_all() -> bool {
@@ -81,12 +82,12 @@ fn play_domain(domain: &CatalogDomain, count: &mut Count) {
 fn the_catalogs_scenarios_become_rows() {
     let domains = due_domains();
     let mut count = Count::default();
-    domains.iter().for_each(|domain| play_domain(domain, &mut count));
+    domains.iter().for_each(|(_, domain)| play_domain(domain, &mut count));
     let Count { tries, rows, lost } = count;
     assert!(lost.is_empty(), "never a row: {lost:?}");
     assert!(tries > 0 && rows * 100 >= tries * 90, "{rows} of {tries}");
     if plays_all() {
-        let lines = domains.iter().fold(String::new(), |mut lines, domain| {
+        let lines = domains.iter().fold(String::new(), |mut lines, (_, domain)| {
             writeln!(lines, "{}", line(domain)).unwrap();
             lines
         });

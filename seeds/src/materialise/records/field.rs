@@ -3,15 +3,13 @@
 
 use std::collections::HashSet;
 
+use super::super::cast::TRIES;
 use super::super::maker::{Fault, Maker};
 use super::super::plan::ResourcePlan;
 use super::super::value::{Making, missing, varies_alone};
 use crate::draw::Streams;
 use crate::model::Resource;
 use crate::value::Value;
-
-/// Maximum number of draws for a unique value, before all possible values are tried or an error is returned.
-pub(super) const TRIES: u32 = 64;
 
 /// The inputs for the values of one field.
 pub(super) struct FieldContext<'a> {

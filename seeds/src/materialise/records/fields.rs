@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::field::{FieldContext, TRIES, about};
+use super::field::{FieldContext, about};
 use crate::draw::Streams;
 use crate::english::enumerate;
+use crate::materialise::cast::TRIES;
 use crate::materialise::plan::ResourcePlan;
 use crate::materialise::value::Making;
 use crate::model::{FieldId, Resource};

@@ -154,6 +154,10 @@ impl Builder<'_> {
             Some(id)
         };
         let limit = integer(doc.limit.as_ref(), "limit");
+        if doc.number.is_some() && style != PageStyle::Cursor {
+            error!(self.findings, path.name("number") => "found `number` beside a page that has no cursor, expected `style: cursor`";
+                "leave `number` out, since the parameter of the page is one");
+        }
         let number = integer(doc.number.as_ref().filter(|_| style == PageStyle::Cursor), "number");
         Some(Page {
             style,
