@@ -144,6 +144,10 @@ impl Builder<'_> {
             error!(self.findings, path => "found the required parameter `{name}`";
                 "make it optional, or give it a default");
         }
+        if doc.number.is_some() && style != PageStyle::Cursor {
+            error!(self.findings, path.name("number") => "found `number` beside a page that has no cursor, expected `style: cursor`";
+                "leave `number` out, since the parameter of the page is one");
+        }
         let mut integer = |name: Option<&String>, member: &str| {
             let name = name?;
             let id = self.find_parameter(name, &path.name(member))?;
@@ -154,10 +158,6 @@ impl Builder<'_> {
             Some(id)
         };
         let limit = integer(doc.limit.as_ref(), "limit");
-        if doc.number.is_some() && style != PageStyle::Cursor {
-            error!(self.findings, path.name("number") => "found `number` beside a page that has no cursor, expected `style: cursor`";
-                "leave `number` out, since the parameter of the page is one");
-        }
         let number = integer(doc.number.as_ref().filter(|_| style == PageStyle::Cursor), "number");
         Some(Page {
             style,
