@@ -222,15 +222,12 @@ impl Player<'_, '_> {
         if let Some(name) = name {
             return Some(format!("the {label} {name}"));
         }
-        // A code alone tells a person little.
+        // A code alone tells a person nothing.
         let other = referring().and_then(|field| shown(format!("{given}.{}", field.name)));
         let detail = other.map(|name| format!(" for {name}"));
         let detail = detail.or_else(|| Some(format!(" of {}", self.find_day(resource, given)?)));
-        let code = code.map(|code| format!(" {code}"));
-        if code.is_none() && detail.is_none() {
-            return None;
-        }
-        Some(format!("the {label}{}{}", code.unwrap_or_default(), detail.unwrap_or_default()))
+        let code = code.map(|code| format!(" {code}")).unwrap_or_default();
+        Some(format!("the {label}{code}{}", detail?))
     }
 
     /// Returns the first day of a record that a reply showed, in words.

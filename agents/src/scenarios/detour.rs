@@ -82,7 +82,7 @@ impl Detour {
             Self::Misspelt if is_written_by_rule => 0.03,
             Self::TransientError => 0.03,
             Self::ExpiredToken => 0.035,
-            Self::ChangedMind => 0.035,
+            Self::ChangedMind => 0.015,
             Self::Misspelt => 0.55,
             Self::Digression => 0.025,
             Self::Revised => 0.12,

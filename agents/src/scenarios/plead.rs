@@ -94,7 +94,7 @@ impl Player<'_, '_> {
             return;
         }
         let words = choose(&SPEECH.limits, self.rng).map_or("", String::as_str);
-        *refusal = format!("{refusal} {}", fill(words, &[("limit", &limit)]));
+        *refusal = format!("{refusal} {}", fill(words, &[("limit", &capitalised(&limit))]));
         if let Some(answered) = self.talk.answered.last_mut() {
             answered.clone_from(refusal);
         }

@@ -52,8 +52,12 @@ static LOCALES: LazyLock<Locales> =
     LazyLock::new(|| read_words(include_str!("locales.yaml")).unwrap_or_default());
 
 impl Locale {
-    /// Draws a locale for documents: on the continent that one of them is bound to.
+    /// Draws a locale for documents: on the continent that one of them is bound to. Returns none where the first
+    /// one has a currency that nothing replaces: it would not fit another zone.
     pub fn draw(docs: &[WorldDoc], rng: &mut ChaCha8Rng) -> Option<&'static Self> {
+        if docs.first().is_some_and(keeps_currency) {
+            return None;
+        }
         let continents: Vec<&str> = docs.iter().filter_map(continent).collect();
         let suits = |locale: &&Self| {
             continents.iter().all(|continent| locale.zone.split('/').next() == Some(*continent))
@@ -103,6 +107,14 @@ impl Locale {
     }
 }
 
+/// Returns true if a document has one currency, which no other replaces.
+fn keeps_currency(doc: &WorldDoc) -> bool {
+    let json = serde_json::to_value(doc).unwrap_or_default();
+    let mut codes = BTreeSet::new();
+    collect(&json, &mut codes);
+    codes.len() == 1 && !codes.iter().any(|code| LOCALES.currencies.iter().any(|known| known.code == *code))
+}
+
 /// Returns the continent of a document's records, where they do not follow from the zone.
 fn continent(doc: &WorldDoc) -> Option<&str> {
     doc.domain.as_ref().and_then(|domain| domain.continent.as_deref())
@@ -138,7 +150,16 @@ fn replace_texts(json: &mut Json, is_description: bool, replace: &impl Fn(&str, 
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng;
+
     use super::*;
+
+    #[test]
+    fn a_currency_that_nothing_replaces_keeps_its_zone() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        assert_eq!(Locale::draw(&[doc("PEN", "a till"), doc("EUR", "a shop")], &mut rng), None);
+        assert!(Locale::draw(&[doc("EUR", "a shop"), doc("PEN", "a till")], &mut rng).is_some());
+    }
 
     fn doc(currency: &str, words: &str) -> WorldDoc {
         let text = format!(
