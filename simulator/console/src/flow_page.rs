@@ -110,7 +110,7 @@ fn picture(flows: &[&Flow<'_>], link: impl Fn(&Api) -> String) -> Markup {
     let whole: usize = flows.iter().map(|flow| height(flow)).sum();
     let at = |top: usize, line: usize| top + LINE_HEIGHT * (line + 1);
     html! {
-        svg.flow width=(WIDTH) height=(whole.max(LINE_HEIGHT)) role="img" aria-label="Data flow; the table below says the same" {
+        svg.flow width=(WIDTH) height=(whole.max(LINE_HEIGHT)) role="group" aria-label="Data flow; the table below says the same" {
             @for (flow, top) in flows.iter().zip(tops) {
                 @let centre = top + height(flow) / 2;
                 text.resource x=(MIDDLE) y=(centre) text-anchor="middle" { (label(flow.resource)) }
