@@ -61,6 +61,16 @@ pub enum Type {
     Any,
 }
 
+/// Returns the resource whose records a value refers to, alone or in a list.
+#[must_use]
+pub fn refers_to(kind: &Type) -> Option<ResourceId> {
+    match kind {
+        Type::Reference { resource, .. } => Some(*resource),
+        Type::List(item) => refers_to(&item.kind),
+        _ => None,
+    }
+}
+
 /// The type of a resource's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyKind {

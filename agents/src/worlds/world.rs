@@ -14,7 +14,6 @@ use diorama_seeds::task::Ability;
 use diorama_seeds::value::Instant;
 use diorama_seeds::world::{Finding, Report};
 
-pub use diorama_proof::survey::refers_to;
 use diorama_proof::{Stop, Survey, Vocabulary, WorldContext};
 
 use super::guide::Guide;

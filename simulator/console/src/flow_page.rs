@@ -2,7 +2,7 @@
 //! need one.
 
 use diorama_seeds::model::{Api, ResourceId, World};
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::refers_to;
 use maud::{Markup, html};
 
 use crate::answer::{Answer, Page, Section};
@@ -80,7 +80,7 @@ pub(crate) fn show(visit: &Visit<'_>, id: &str) -> Answer {
 fn flows(world: &World) -> Vec<Flow<'_>> {
     let ids = (0..world.resources.len()).map(|at| ResourceId(at as u16));
     let flow = |id: ResourceId| {
-        let takes = |api: &&Api| api.parameters.iter().any(|given| refers_to(&given.schema.kind, id));
+        let takes = |api: &&Api| api.parameters.iter().any(|given| refers_to(&given.schema.kind) == Some(id));
         let gives = |api: &&Api| api.behaviour.kind.shown() == Some(id) && !takes(api);
         Flow {
             resource: &world.resource(id).qualified,
@@ -89,14 +89,6 @@ fn flows(world: &World) -> Vec<Flow<'_>> {
         }
     };
     ids.map(flow).filter(|flow| !flow.consumers.is_empty()).collect()
-}
-
-fn refers_to(kind: &Type, id: ResourceId) -> bool {
-    match kind {
-        Type::Reference { resource, .. } => *resource == id,
-        Type::List(item) => refers_to(&item.kind, id),
-        _ => false,
-    }
 }
 
 fn picture(flows: &[&Flow<'_>], link: impl Fn(&Api) -> String) -> Markup {

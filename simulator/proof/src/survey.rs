@@ -3,10 +3,8 @@
 //! It must not execute calls.
 
 use diorama_seeds::model::{
-    Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, Parameter, ParameterId, Query, ResourceId,
-    World,
+    Api, ApiId, BehaviourKind, Comparison, DomainId, FilterTest, Parameter, ParameterId, Query, World,
 };
-use diorama_seeds::schema::Type;
 
 /// The APIs that find, show and change records.
 #[derive(Clone, Debug)]
@@ -107,14 +105,4 @@ fn name_parameter(world: &World, query: &Query) -> Option<ParameterId> {
 #[must_use]
 pub fn reads(api: &Api) -> bool {
     !api.writes() && !matches!(api.behaviour.kind, BehaviourKind::SignIn { .. } | BehaviourKind::SignOut)
-}
-
-/// Returns the resource whose records a parameter refers to, alone or in a list.
-#[must_use]
-pub fn refers_to(kind: &Type) -> Option<ResourceId> {
-    match kind {
-        Type::Reference { resource, .. } => Some(*resource),
-        Type::List(item) => refers_to(&item.kind),
-        _ => None,
-    }
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use diorama_baselines::environment::{ConversationEntry, Environment, EnvironmentError, View};
 use diorama_baselines::toolbox::{documents, retrieve};
-use diorama_proof::survey::{reads, refers_to};
+use diorama_proof::survey::reads;
 use diorama_seeds::model::{Api, BehaviourKind, Parameter, ParameterId, Record, ResourceId, Setter, World};
+use diorama_seeds::schema::refers_to;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};

@@ -9,7 +9,7 @@ use diorama_seeds::agreement::is_over;
 use diorama_seeds::doc::{ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::english::enumerate;
 use diorama_seeds::model::{BehaviourKind, ParameterId, ResourceId};
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
 
@@ -20,7 +20,6 @@ use super::spoken::{Hands, SPOKEN, both_hands};
 use super::wording::{self, quoted};
 use super::writer::{Writer, choices};
 use crate::scenarios::speech::fill;
-use crate::worlds::world::refers_to;
 
 /// The greatest number of uses of a new record that are tried.
 const MAX_USES: usize = 3;

@@ -6,7 +6,7 @@ use diorama_seeds::model::{ParameterId, ResourceId};
 
 use super::sketch::{MAX_NESTING, Named, Sketch, is_reference_to, member};
 use super::writer::KeyForm;
-use crate::worlds::world::refers_to;
+use diorama_seeds::schema::refers_to;
 
 impl Sketch<'_> {
     /// Finds a record by a look-up of its name, or through a list below its owner; else the user says its

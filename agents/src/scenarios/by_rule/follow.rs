@@ -6,13 +6,12 @@ use diorama_seeds::english::{lowered, split_identifier};
 use diorama_seeds::materialise::provider_of_name;
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Change, DomainId, FieldId, ResourceId};
 use diorama_seeds::naming::is_identifier;
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 
 use super::sketch::{Named, Sketch, member};
 use super::spoken::{SPOKEN, both_hands};
 use super::writer::choices;
 use crate::scenarios::speech::fill;
-use crate::worlds::world::refers_to;
 
 impl<'a> Sketch<'a> {
     /// Returns a question for a field, without its mark: about the named record, else with a pronoun.

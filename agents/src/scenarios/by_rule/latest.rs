@@ -4,11 +4,10 @@ use diorama_engine::Origin;
 use diorama_proof::survey::Finder;
 use diorama_seeds::model::{BehaviourKind, Field, FieldId, ParameterId, ResourceId};
 use diorama_seeds::naming::is_identifier;
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 
 use super::sketch::Sketch;
 use super::spoken::SPOKEN;
-use crate::worlds::world::refers_to;
 
 impl Sketch<'_> {
     /// Makes the request mean the latest record of a list, and reads the list. Returns none if no list shows

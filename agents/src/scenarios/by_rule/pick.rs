@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use diorama_seeds::doc::{PlaceDoc, ScenarioGoalDoc};
 use diorama_seeds::model::{BehaviourKind, Field, FieldId, FilterTest, ResourceId};
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 use serde_json::Value as Json;
 
 use super::author::Author;
@@ -15,7 +15,6 @@ use super::sketch::{Sketch, member};
 use super::spoken::{SPOKEN, both_hands};
 use super::wording::{sentence, tell_choice, tell_field};
 use crate::scenarios::speech::fill;
-use crate::worlds::world::refers_to;
 
 /// The greatest number of questions for the first in some order.
 const MAX_ORDERS: usize = 2;

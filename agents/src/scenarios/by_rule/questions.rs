@@ -7,7 +7,7 @@ use diorama_engine::Origin;
 use diorama_engine::session::LogEntry;
 use diorama_seeds::doc::{PlaceDoc, ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, Tag};
 use diorama_seeds::model::{BehaviourKind, FieldId, ResourceId};
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
@@ -19,7 +19,6 @@ use super::sketch::Sketch;
 use super::spoken::SPOKEN;
 use super::wording;
 use super::writer::choices;
-use crate::worlds::world::refers_to;
 
 /// The greatest number of fields of a record that are asked for, each in a scenario of its own.
 const MAX_FIELDS: usize = 4;

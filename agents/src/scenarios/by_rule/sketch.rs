@@ -11,11 +11,10 @@ use diorama_seeds::model::{
     Api, ApiId, BehaviourKind, Field, FieldId, Parameter, ParameterId, ResourceId, World,
 };
 use diorama_seeds::naming::is_identifier;
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 use serde_json::Value as Json;
 
 use super::writer::Writer;
-use crate::worlds::world::refers_to;
 
 /// The greatest nesting of look-ups, in levels.
 pub(super) const MAX_NESTING: u32 = 3;

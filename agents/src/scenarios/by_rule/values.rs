@@ -5,7 +5,7 @@ use diorama_seeds::doc::PlaceDoc;
 use diorama_seeds::english::spaced;
 use diorama_seeds::model::{Api, BehaviourKind, FieldId, FilterTest, Parameter, ParameterId, ResourceId};
 use diorama_seeds::naming::is_identifier;
-use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::schema::{Schema, Type, refers_to};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
@@ -13,7 +13,6 @@ use super::sketch::{Sketch, member};
 use super::spoken::SPOKEN;
 use super::wording::tell_choice;
 use crate::scenarios::render::with_unit;
-use crate::worlds::world::refers_to;
 
 /// The greatest number of days ahead of a requested date.
 const DAYS_AHEAD: f64 = 20.0;

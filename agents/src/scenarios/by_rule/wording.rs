@@ -3,14 +3,13 @@
 use diorama_seeds::english::{article, capitalised, lowered};
 use diorama_seeds::model::{Api, ApiId, BehaviourKind, Field, FieldId, ParameterId, Resource, ResourceId};
 use diorama_seeds::naming::is_identifier;
-use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::schema::{Schema, Type, refers_to};
 
 use super::sketch::{Sketch, member};
 use super::spoken::{Hands, SPOKEN, both_hands};
 use crate::scenarios::render::with_unit;
 use crate::scenarios::speech::fill;
 use crate::worlds::text::{Part, Segment, Template, assemble};
-use crate::worlds::world::refers_to;
 
 /// The greatest number of openings of a goal.
 const MAX_OPENINGS: usize = 12;

@@ -13,7 +13,7 @@ use diorama_engine::Digest;
 use diorama_engine::session::LogEntry;
 use diorama_engine::tools::TOOL_SEARCHER;
 use diorama_seeds::model::{Api, ApiId, Parameter, ParameterId, World};
-use diorama_seeds::schema::Type;
+use diorama_seeds::schema::{Type, refers_to};
 use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_seeds::value::{Date, Decimal, Instant, Time, Value};
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -25,7 +25,6 @@ use super::texts::contradictions;
 use super::trial::{Run, Trial};
 use crate::binding::bind;
 use crate::reason::{Code, Mutation, Reason};
-use crate::survey::refers_to;
 
 /// The greatest number of added writes among the mutants of a task.
 const STRAY_WRITES: usize = 3;

@@ -257,7 +257,7 @@ impl Argument<'_> {
                     }
                     let kind = &world.resource(*of).field(*field).schema.kind;
                     let refers = matches!(kind, Type::Reference { resource: to, .. } if to == resource)
-                        || matches!(kind, Type::List(item) if crate::survey::refers_to(&item.kind) == Some(*resource));
+                        || matches!(kind, Type::List(item) if diorama_seeds::schema::refers_to(&item.kind) == Some(*resource));
                     if refers && second.is_none() {
                         second = Some(path);
                     }

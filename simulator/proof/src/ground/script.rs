@@ -125,7 +125,7 @@ pub fn names_of(
     world: &diorama_seeds::model::World,
 ) -> impl Iterator<Item = String> + use<> {
     let spaced = parameter.name.replace('_', " ");
-    let of_record = crate::survey::refers_to(&parameter.schema.kind)
+    let of_record = diorama_seeds::schema::refers_to(&parameter.schema.kind)
         .or_else(|| {
             let (resource, field) = parameter.field?;
             (world.resource(resource).display == Some(field)).then_some(resource)
