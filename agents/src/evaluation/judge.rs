@@ -261,8 +261,11 @@ impl LocalEnvironment<'_> {
         let script = &self.judge.task.script;
         let scene = Scene { log, base: &self.judge.world.base, clock: self.session.state().clock() };
         let exchange = self.conversation.hear(script, words, given, scene);
-        let keeps_open = exchange.given.outcome.is_some() && !exchange.ends;
-        let answer = Answer { words: exchange.answer.clone(), over: exchange.progress.over, keeps_open };
+        let answer = Answer {
+            words: exchange.answer.clone(),
+            over: exchange.progress.over,
+            keeps_open: exchange.keeps_open(),
+        };
         self.view.add_message(words, &answer);
         let ends = exchange.ends;
         self.conversation.push(exchange);

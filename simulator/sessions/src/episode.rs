@@ -157,7 +157,7 @@ impl Sessions {
         // The next goal asks for other facts, so its `finish` tool differs.
         let opened = exchange.ends && !done && live.finishes();
         let finish = opened.then(|| ending::tool(&task.checks, exchange.progress.goal as usize));
-        let ended = (exchange.given.outcome.is_some() && !exchange.ends).then_some(false);
+        let ended = exchange.keeps_open().then_some(false);
         let shown = MessageReply { content: exchange.answer.clone(), done, ended, finish };
         self.keep_exchange(live, exchange, shown)
     }

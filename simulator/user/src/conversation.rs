@@ -52,6 +52,14 @@ pub struct Exchange {
     pub consented: Vec<Call>,
 }
 
+impl Exchange {
+    /// Returns true if an outcome has not ended the goal, because the user keeps asking.
+    #[must_use]
+    pub const fn keeps_open(&self) -> bool {
+        self.given.outcome.is_some() && !self.ends
+    }
+}
+
 /// The structured data that an assistant gives beside its words when it ends a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Given {

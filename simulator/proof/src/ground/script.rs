@@ -228,7 +228,7 @@ pub(crate) fn replay(
             let scene = Scene { log, base: seen.context.base, clock };
             let mut exchange = conversation.hear(script, said, given.clone(), scene);
             // The end that refuses comes again after each plea that the candidate leaves out.
-            while last && !exchange.ends && !exchange.progress.over {
+            while last && exchange.keeps_open() && !exchange.progress.over {
                 conversation.push(exchange);
                 exchange = conversation.hear(script, said, given.clone(), scene);
             }
