@@ -18,7 +18,7 @@ use super::steps::turns;
 use crate::cli::error::CliError;
 use crate::evaluation::batch;
 use crate::evaluation::measures::word_of;
-use crate::evaluation::paired::Difference;
+use crate::evaluation::paired::{Difference, Rank, keep};
 use crate::evaluation::results::pass_rates;
 
 const EPISODES: &str = "episodes.jsonl";
@@ -239,22 +239,21 @@ impl Runs for StoredRuns {
     }
 
     fn compare(&self, first: usize, second: usize) -> Option<RunComparison> {
-        // Episodes under faults take precedence over those without, as in `eval compare`.
         let counted = |run: usize| {
-            let mut found: BTreeMap<(&str, u32), &EpisodeSummary> = BTreeMap::new();
+            let mut found: BTreeMap<(&str, u32), (Rank, &EpisodeSummary)> = BTreeMap::new();
             let entries = self.runs.get(run).map_or(&[][..], |run| &run.index).iter();
-            for summary in entries.map(|entry| &entry.summary) {
-                let kept = found.entry((&summary.task, summary.trial)).or_insert(summary);
-                if summary.is_faulty && !kept.is_faulty {
-                    *kept = summary;
-                }
+            for one in entries.map(|entry| &entry.summary) {
+                let rank = (one.is_faulty, (!one.excluded).then_some(one.success));
+                keep(&mut found, (&one.task, one.trial), rank, one);
             }
-            found.retain(|_, summary| !summary.excluded);
+            found.retain(|_, ((_, solved), _)| solved.is_some());
             found
         };
         let others = counted(second);
-        let pairs: Vec<(&EpisodeSummary, &EpisodeSummary)> =
-            counted(first).into_iter().filter_map(|(key, one)| Some((one, *others.get(&key)?))).collect();
+        let pairs: Vec<(&EpisodeSummary, &EpisodeSummary)> = counted(first)
+            .into_iter()
+            .filter_map(|(key, (_, one))| Some((one, others.get(&key)?.1)))
+            .collect();
         let verdicts = pairs.iter().map(|(one, other)| (&*one.task, (one.success, other.success)));
         let Difference { both, first_only, second_only, neither, difference, low, high, p, .. } =
             Difference::of(verdicts)?;

@@ -1,6 +1,7 @@
 //! Owns the paired difference between two runs over the same episodes.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -99,6 +100,19 @@ struct Solved {
     success: bool,
 }
 
+/// Rank of an episode among those of its task and trial: first whether faults were injected, then whether it
+/// counts, and is solved.
+pub(crate) type Rank = (bool, Option<bool>);
+
+/// Keeps the episode of the higher rank, so that episodes under faults take precedence over those without.
+pub(crate) fn keep<K: Ord, E>(found: &mut BTreeMap<K, (Rank, E)>, key: K, rank: Rank, episode: E) {
+    match found.entry(key) {
+        Entry::Vacant(place) => _ = place.insert((rank, episode)),
+        Entry::Occupied(mut kept) if kept.get().0 < rank => _ = kept.insert((rank, episode)),
+        Entry::Occupied(_) => {}
+    }
+}
+
 /// Returns the solved flags of a run's episodes by task and trial, without excluded ones. Episodes under
 /// faults take precedence over those without.
 ///
@@ -106,15 +120,14 @@ struct Solved {
 /// Returns an error if the file cannot be read, or holds something else.
 pub fn solved(folder: &Path) -> std::io::Result<BTreeMap<(String, u32), bool>> {
     let file = BufReader::new(File::open(folder.join("episodes.jsonl"))?);
-    let mut found: BTreeMap<(String, u32), (bool, Option<bool>)> = BTreeMap::new();
+    let mut found = BTreeMap::new();
     for line in file.lines() {
         let Line { task, trial, grade, faults, excluded } =
             serde_json::from_str(&line?).map_err(std::io::Error::other)?;
-        let own = (!faults.is_empty(), (!excluded).then_some(grade.success));
-        let kept = found.entry((task, trial)).or_insert(own);
-        *kept = (*kept).max(own);
+        let rank = (!faults.is_empty(), (!excluded).then_some(grade.success));
+        keep(&mut found, (task, trial), rank, ());
     }
-    Ok(found.into_iter().filter_map(|(key, (_, solved))| Some((key, solved?))).collect())
+    Ok(found.into_iter().filter_map(|(key, ((_, solved), ()))| Some((key, solved?))).collect())
 }
 
 #[cfg(test)]
