@@ -78,11 +78,7 @@ impl Locale {
     /// Returns none where the result could not be read, too.
     fn replace_currency(&self, doc: &WorldDoc) -> Option<WorldDoc> {
         let mut json = serde_json::to_value(doc).ok()?;
-        let mut codes = BTreeSet::new();
-        collect(&json, &mut codes);
-        let [code] = <[&str; 1]>::try_from(codes.into_iter().collect::<Vec<_>>()).ok()?;
-        let known = |code: &str| LOCALES.currencies.iter().find(|currency| currency.code == code);
-        let (own, target) = (known(code)?, known(&self.currency)?);
+        let (own, target) = (find_currency(only_currency(&json)?)?, find_currency(&self.currency)?);
         if own.code == target.code {
             return None;
         }
@@ -110,9 +106,18 @@ impl Locale {
 /// Returns true if a document has one currency, which no other replaces.
 fn keeps_currency(doc: &WorldDoc) -> bool {
     let json = serde_json::to_value(doc).unwrap_or_default();
+    only_currency(&json).is_some_and(|code| find_currency(code).is_none())
+}
+
+fn find_currency(code: &str) -> Option<&'static Currency> {
+    LOCALES.currencies.iter().find(|currency| currency.code == code)
+}
+
+/// Returns the code of a document's currency, if it has one alone.
+fn only_currency(json: &Json) -> Option<&str> {
     let mut codes = BTreeSet::new();
-    collect(&json, &mut codes);
-    codes.len() == 1 && !codes.iter().any(|code| LOCALES.currencies.iter().any(|known| known.code == *code))
+    collect(json, &mut codes);
+    codes.pop_first().filter(|_| codes.is_empty())
 }
 
 /// Returns the continent of a document's records, where they do not follow from the zone.
