@@ -1,5 +1,6 @@
 //! Copies the schemas of request and reply bodies into contracts, with the schemas that they refer to.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use diorama_seeds::contract::{RESOURCE, noun, plain};
@@ -67,8 +68,8 @@ pub(super) struct Taker<'a> {
     resources: Resources<'a>,
     /// True before 3.1, where members beside a `$ref` do not count.
     old: bool,
-    /// True if the document says that its URIs are relative to a server.
-    relative: bool,
+    /// True if the document says that its URIs are relative to a server. Only documents with URIs are read for it.
+    relative: OnceCell<bool>,
     names: IndexMap<String, String>,
     waiting: Vec<String>,
     schemas: IndexMap<String, Json>,
@@ -78,8 +79,8 @@ impl<'a> Taker<'a> {
     pub(super) fn new(root: &'a Json, resources: Resources<'a>) -> Self {
         let version = root.get("openapi").and_then(Json::as_str).unwrap_or_default();
         let old = version.starts_with("3.0") || version.is_empty();
-        let relative = says_relative(root);
         let (names, schemas) = (IndexMap::new(), IndexMap::new());
+        let relative = OnceCell::new();
         Self { root, resources, old, relative, names, waiting: Vec::new(), schemas }
     }
 
@@ -197,7 +198,9 @@ impl<'a> Taker<'a> {
                 ("exclusiveMinimum" | "exclusiveMaximum", other) if !other.is_number() => continue,
                 ("pattern", Json::String(pattern)) if pattern.starts_with("/^") => continue,
                 ("format", Json::String(format))
-                    if self.relative && format == "uri" && called.ends_with("uri") =>
+                    if format == "uri"
+                        && called.ends_with("uri")
+                        && *self.relative.get_or_init(|| says_relative(self.root)) =>
                 {
                     Json::from("uri-reference")
                 }
