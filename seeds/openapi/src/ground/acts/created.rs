@@ -21,7 +21,7 @@ const KINDS: [&str; 3] = ["type", "action", "kind"];
 /// `change_kernel`.
 fn changed_member(kind: &[String]) -> Option<String> {
     match kind {
-        [only] => only.strip_prefix("re").filter(|member| *member == "name").map(str::to_owned),
+        [only] => (only == "rename").then(|| "name".to_owned()),
         [verb, member @ ..] if ["set", "change", "update"].contains(&verb.as_str()) => Some(member.concat()),
         _ => None,
     }

@@ -20,6 +20,11 @@ use crate::shape::Shape;
 use crate::views::is_outcome;
 use crate::words::{is_id, is_identifier, words};
 
+/// Returns the value of a changed field: the argument if it is given, otherwise the stored one.
+fn given_or_kept(given: &str, field: &str) -> String {
+    format!("given({given}) ? {given} : record.{field}")
+}
+
 impl Act<'_> {
     /// Returns the record that a path ending with a word acts on.
     /// It is the record of the key before the word, the only one there, or the caller's.
@@ -104,7 +109,7 @@ impl Act<'_> {
             refer(doc, own.reference.clone());
         }
         let given = argument(name);
-        Some((field.clone(), format!("given({given}) ? {given} : record.{field}")))
+        Some((field.clone(), given_or_kept(&given, field)))
     }
 
     /// Stores the new values that a change names so: `new_name` replaces `name`.
@@ -119,8 +124,7 @@ impl Act<'_> {
             };
             if own.kind == doc.kind {
                 let given = argument(name);
-                let value = format!("given({given}) ? {given} : record.{old}");
-                self.api.behaviour.set.insert(old.clone(), value);
+                self.api.behaviour.set.insert(old.clone(), given_or_kept(&given, old));
             }
         }
     }
@@ -167,7 +171,7 @@ impl Act<'_> {
             }
             let given = argument(name);
             let value = match doc.optional || doc.default.is_some() {
-                true => format!("given({given}) ? {given} : record.{field}"),
+                true => given_or_kept(&given, field),
                 false => given,
             };
             set.insert(field.clone(), value);
