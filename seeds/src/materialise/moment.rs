@@ -282,7 +282,7 @@ mod tests {
         // The span is Wednesday to Friday, but only Monday and Tuesday are allowed: it grows to the next Monday.
         let next = span("+2d", "+4d", None, "1h").instant(clock, &mut draw).unwrap();
         assert_eq!(Some(zone.date_of(next)), Date::parse("2026-03-09"));
-        // What happened on the weekend happened on the Tuesday before.
+        // The span of the weekend before grows back to the last Tuesday.
         let past = span("-2d", "-1d", None, "1h").instant(clock, &mut draw).unwrap();
         assert_eq!(Some(zone.date_of(past)), Date::parse("2026-02-24"));
         // The only valid timestamp is tomorrow at nine.
