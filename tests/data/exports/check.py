@@ -120,7 +120,7 @@ tell("mistral-common: openai", sum(refused.values()), rows=len(rows), **{f"times
 # TRL: every template that it ships.
 listed = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "loading", "refusals.txt")
 with open(listed, encoding="utf-8") as text:
-    expected = dict(line.rstrip("\n").split(": ", 1) for line in text)
+    expected = {name: reasons.split("; ") for name, reasons in (line.rstrip("\n").split(": ", 1) for line in text)}
 templates = str(metadata.distribution("trl").locate_file("trl/chat_templates"))
 names = sorted(file.removesuffix(".jinja") for file in os.listdir(templates) if file.endswith(".jinja"))
 read = [dialogue(row) for row in datasets.load_dataset("json", data_files=files["trl"], split="train", cache_dir=folder)]
