@@ -33,10 +33,10 @@ use serde_json::json;
 use tokio::task::JoinSet;
 
 use self::asking::{Asker, Notes, StepRecord, Stop, run_blocking};
-use self::domain::{Domain, Known, ProposeDomain};
+use self::domain::{Domain, DomainIndex, ProposeDomain};
 use self::examples::Examples;
 use self::funnel::Funnel;
-use self::mend::Checked;
+use self::mend::CheckedDocument;
 use self::whole::{Part, Repair, WriteWorld};
 use self::wordings::Words;
 
@@ -70,7 +70,7 @@ pub struct Settings {
 
 /// World that is ready to be written to a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Written {
+pub struct WorldFile {
     /// Name of the world and of its file.
     pub name: String,
     /// Text of the document.
@@ -89,9 +89,9 @@ pub struct Written {
 
 /// Result of a run that writes worlds.
 #[derive(Debug, Default)]
-pub struct Authored {
+pub struct AuthoringRun {
     /// Worlds, in the order of their slots.
-    pub worlds: Vec<Written>,
+    pub worlds: Vec<WorldFile>,
     /// Records of all steps, in the order of slots and steps.
     pub steps: Vec<StepRecord>,
     /// Counts of proposals, losses and results.
@@ -101,7 +101,7 @@ pub struct Authored {
 }
 
 /// Writes worlds until there are `count`, or until no further one can be expected.
-pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
+pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> AuthoringRun {
     let (notes, mut worlds) = (Notes::default(), Vec::new());
     let ended = match Examples::new() {
         Ok(examples) => {
@@ -111,7 +111,7 @@ pub async fn author(model: Arc<dyn ChatModel>, settings: Settings) -> Authored {
         Err(error) => Err(error.into()),
     };
     let (steps, funnel) = notes.take();
-    Authored { worlds, steps, funnel, stopped: ended.err() }
+    AuthoringRun { worlds, steps, funnel, stopped: ended.err() }
 }
 
 struct Author {
@@ -122,9 +122,9 @@ struct Author {
 }
 
 impl Author {
-    async fn run(self: &Arc<Self>, worlds: &mut Vec<Written>) -> Result<(), Stop> {
+    async fn run(self: &Arc<Self>, worlds: &mut Vec<WorldFile>) -> Result<(), Stop> {
         let count = self.settings.count;
-        let mut known = Arc::new(Known::new(&self.settings.existing)?);
+        let mut known = Arc::new(DomainIndex::new(&self.settings.existing)?);
         let mut slot = 0;
         let most = count.saturating_mul(3).saturating_add(8);
         while (worlds.len() as u64) < count && slot < most {
@@ -157,7 +157,7 @@ impl Author {
     async fn propose(
         self: &Arc<Self>,
         wave: std::ops::Range<u64>,
-        known: &Arc<Known>,
+        known: &Arc<DomainIndex>,
     ) -> Result<Vec<(u64, Domain)>, Stop> {
         let mut slots = JoinSet::new();
         for slot in wave {
@@ -176,7 +176,7 @@ impl Author {
     async fn write_all(
         self: &Arc<Self>,
         domains: Vec<(u64, Domain)>,
-        worlds: &mut Vec<Written>,
+        worlds: &mut Vec<WorldFile>,
     ) -> Result<(), Stop> {
         let mut slots = JoinSet::new();
         for (slot, domain) in domains {
@@ -195,7 +195,7 @@ impl Author {
     }
 
     /// Writes one world. None means that it was dropped and counted.
-    async fn write(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<Written>, Stop> {
+    async fn write(&self, asker: &Asker, slot: u64, domain: &Domain) -> Result<Option<WorldFile>, Stop> {
         asker.count(|funnel| funnel.worlds_begun += 1);
         let examples = &self.examples.draw(domain, self.settings.seed, slot)?;
         let doc = match self.settings.in_parts {
@@ -222,7 +222,7 @@ impl Author {
         asker: &Asker,
         domain: &Domain,
         doc: WorldDoc,
-    ) -> Result<Result<Written, String>, Stop> {
+    ) -> Result<Result<WorldFile, String>, Stop> {
         let license = self.settings.license.as_str();
         let mut checked = match check(doc, domain, license) {
             Ok(checked) => checked,
@@ -257,7 +257,7 @@ impl Author {
             0 => Vec::new(),
             count => scenarios::write(asker, &sound, count).await?,
         };
-        let written = Written {
+        let written = WorldFile {
             name: domain.name.clone(),
             text: sound.text,
             apis,
@@ -270,7 +270,7 @@ impl Author {
         }
         let beside = write_beside(&written.name, scenarios);
         Ok(beside
-            .map(|beside| Written { beside: Some(beside), ..written })
+            .map(|beside| WorldFile { beside: Some(beside), ..written })
             .map_err(|error| mend::failed(&error.into())))
     }
 
@@ -304,14 +304,14 @@ fn write_beside(name: &str, scenarios: Vec<(ScenarioDoc, Words)>) -> Result<(Str
     Ok((world::beside_to_yaml(name, &plots)?, world::beside_to_yaml(name, &words)?))
 }
 
-fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<Checked, String> {
-    Checked::new(mend::bounded(doc, domain, license)?).map_err(|error| mend::failed(&error))
+fn check(doc: WorldDoc, domain: &Domain, license: &str) -> Result<CheckedDocument, String> {
+    CheckedDocument::new(mend::bounded(doc, domain, license)?).map_err(|error| mend::failed(&error))
 }
 
 /// Admits the proposals that are far enough from all existing domains, in the order of slots.
 fn admit_proposals(
     proposed: Vec<(u64, Domain)>,
-    known: &mut Known,
+    known: &mut DomainIndex,
     notes: &Notes,
 ) -> Result<Vec<(u64, Domain)>, Stop> {
     let mut admitted = Vec::new();

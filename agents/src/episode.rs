@@ -23,7 +23,7 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::script::Script;
 use diorama_seeds::task::{Call, Checks, Fact, GoldCall, Outcome, RefusalClass};
 use diorama_seeds::world::{Report, compile, read};
-use diorama_user::conversation::Given;
+use diorama_user::conversation::FinishData;
 use serde_json::Value as Json;
 
 use crate::load_once::LoadOnce;
@@ -199,11 +199,11 @@ impl Task {
     /// Returns the structured final answer of each goal of the reference solution. `calls` give the values
     /// for new records.
     #[must_use]
-    pub fn final_answers(&self, world: &World, calls: &[Arc<LogEntry>]) -> Vec<Given> {
+    pub fn final_answers(&self, world: &World, calls: &[Arc<LogEntry>]) -> Vec<FinishData> {
         let given = self.goals.iter().enumerate().map(|(number, goal)| {
             let check = self.checks.goals.get(number);
             let made = |new: u32, field: &str| self.new_value(world, calls, new, field);
-            Given {
+            FinishData {
                 outcome: Some(goal.outcome),
                 reason: goal.reason,
                 about: check.and_then(ending::subject),
@@ -227,7 +227,11 @@ impl Task {
     /// Returns the end of each goal in the grader's form. `calls` returns the number of calls up to the end
     /// of a goal.
     #[must_use]
-    pub fn endings<'a>(&'a self, given: &'a [Given], calls: impl Fn(&GoldGoal) -> usize) -> Vec<Ended<'a>> {
+    pub fn endings<'a>(
+        &'a self,
+        given: &'a [FinishData],
+        calls: impl Fn(&GoldGoal) -> usize,
+    ) -> Vec<Ended<'a>> {
         let ended = self.goals.iter().zip(given).map(|(goal, given)| Ended {
             outcome: given.outcome,
             reason: given.reason,

@@ -22,7 +22,7 @@ use crate::evaluation::judge::Judge;
 use crate::models::Protocol;
 use crate::models::caller::conversation;
 use crate::rows::attempt::count_mutants;
-use crate::rows::row::{About, RowWorld, row as row_of};
+use crate::rows::row::{RowProperties, RowWorld, row as row_of};
 use crate::rows::source::RowSource;
 use crate::scenarios::tags::OF_THE_WAY;
 use crate::verify::candidate_of;
@@ -187,7 +187,7 @@ impl Traces {
         task: &Dialogue,
         world: &World,
         index: u64,
-        (grounded, report): (&diorama_proof::Grounded, &diorama_proof::GateReport),
+        (grounded, report): (&diorama_proof::GroundedCandidate, &diorama_proof::GateReport),
     ) -> Dialogue {
         let provenance = Provenance {
             backend: BACKEND.to_owned(),
@@ -203,7 +203,7 @@ impl Traces {
         let terms = episode.model.as_ref().map(|model| format!("{model} ({})", self.terms));
         let tags: Vec<&str> =
             task.tags.iter().map(String::as_str).filter(|tag| !OF_THE_WAY.contains(tag)).collect();
-        let about = About {
+        let about = RowProperties {
             ability: task.ability,
             tags: &tags,
             domain: None,

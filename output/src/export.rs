@@ -17,18 +17,18 @@ mod tests;
 use std::io::Write;
 use std::path::Path;
 
-pub use damage::{ListMutants, Rejected};
+pub use damage::{ListMutants, RejectedMutant};
 pub use error::ExportError;
-pub use options::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
+pub use options::{Answers, Arguments, Content, Format, Options, Parallel, RowId, SearchForm};
 
-use self::formats::Written;
+use self::formats::ExportLines;
 use crate::folder::{Folder, Selection};
 use crate::row::RowFault;
 use crate::storage::local::{self, PartFile};
 
 /// The counts of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Exported {
+pub struct ExportCounts {
     /// Number of rows read.
     pub rows: u64,
     /// Number of lines written. Some formats have several per row.
@@ -58,7 +58,7 @@ pub struct Source<'a> {
 /// # Errors
 /// Returns an error if the format does not support an option, if rows cannot be read, or if the file cannot
 /// be written.
-pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<Exported, ExportError> {
+pub fn export(source: &Source<'_>, options: Options, out: &Path) -> Result<ExportCounts, ExportError> {
     if out.is_dir() {
         return Err(ExportError::IsFolder(out.display().to_string()));
     }
@@ -84,17 +84,17 @@ pub fn write_lines(
     source: &Source<'_>,
     options: Options,
     out: &mut dyn Write,
-) -> Result<Exported, ExportError> {
+) -> Result<ExportCounts, ExportError> {
     let Source { folder, selection, list_mutants } = source;
     let shape = options.shape()?;
     selection.check(folder.manifest())?;
-    let mut done = Exported::default();
+    let mut done = ExportCounts::default();
     for row in folder.select(selection) {
         let row = row?;
         let written = formats::write(&shape, done.rows, &row, *list_mutants);
-        let Written { lines, goals_left_out } = written.unwrap_or_else(|fault| {
+        let ExportLines { lines, goals_left_out } = written.unwrap_or_else(|fault| {
             done.fault.get_or_insert(fault);
-            Written::default()
+            ExportLines::default()
         });
         done.rows += 1;
         done.goals_left_out += goals_left_out;

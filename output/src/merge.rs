@@ -62,7 +62,7 @@ pub enum MergeError {
 
 /// A completed dataset.
 #[derive(Clone, Debug)]
-pub struct Merged {
+pub struct MergedDataset {
     /// Counts over the rows.
     pub summary: Summary,
     /// The number of shards; `None` if the dataset was complete before.
@@ -74,12 +74,12 @@ pub struct Merged {
 /// # Errors
 /// Returns an error if shards are missing or belong to different runs, if files differ from their records, or
 /// if writing fails. In the first two cases it writes neither card nor manifest.
-pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
+pub fn merge(storage: &Storage) -> Result<MergedDataset, MergeError> {
     if let Some(manifest) = allow_missing(Manifest::read(storage))? {
         let summary = Summary::of_manifest(&manifest);
         // An earlier merge was interrupted after its last file.
         storage.remove_folder(PROGRESS)?;
-        return Ok(Merged { summary, shards: None });
+        return Ok(MergedDataset { summary, shards: None });
     }
     let place = || storage.location().to_string();
     let run = RunRecord::read(storage)?.ok_or_else(|| MergeError::NoRun(place()))?;
@@ -90,7 +90,7 @@ pub fn merge(storage: &Storage) -> Result<Merged, MergeError> {
     check_world_hashes(files.values())?;
     let manifest = assemble(storage, Manifest::new(&run), files.values())?;
     storage.remove_folder(PROGRESS)?;
-    Ok(Merged { summary: Summary::of_manifest(&manifest), shards: Some(run.shards) })
+    Ok(MergedDataset { summary: Summary::of_manifest(&manifest), shards: Some(run.shards) })
 }
 
 /// Returns the files of all shards by name.

@@ -21,7 +21,7 @@ pub use body::Contract;
 pub use check::{Side, Wrong};
 pub use format::{fits as fits_format, is_mail_date};
 pub use kinds::{is_json_kind, is_lines_kind};
-pub use make::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
+pub use make::{Facts, KnownValues, List, ListedRecords, Lookup, NameableRecord, NoRecords};
 pub use names::{
     ANY_KEY, AS, KEYS, ME, RESOURCE, first_state, is_gone, is_passing, key_name, noun, plain, tells_error,
 };

@@ -38,7 +38,7 @@ pub fn key_for(format: &KeyFormat, seed: u64, resource: &str, n: u64, attempt: u
             let code = Code::parse(text);
             let written = match code.capacity() {
                 Some(places) if places <= u128::from(u64::MAX) => {
-                    code.write(&mut Numbered(place(seed, resource, n, attempt, places)))
+                    code.write(&mut DigitSource(place(seed, resource, n, attempt, places)))
                 }
                 _ => code.write(&mut Bytes(digest(seed, resource, n, Some(attempt)).finalize_xof())),
             };
@@ -149,7 +149,7 @@ impl Code {
 }
 
 /// The digits of one number in the code's mixed radix.
-struct Numbered(u128);
+struct DigitSource(u128);
 
 impl Choices for Draw {
     fn below(&mut self, n: usize) -> usize {
@@ -157,7 +157,7 @@ impl Choices for Draw {
     }
 }
 
-impl Choices for Numbered {
+impl Choices for DigitSource {
     fn below(&mut self, n: usize) -> usize {
         let digit = self.0 % n as u128;
         self.0 /= n as u128;

@@ -79,7 +79,7 @@ pub(crate) fn plain_providers() -> BTreeSet<&'static str> {
 
 /// A materialised world.
 #[derive(Clone, Debug)]
-pub struct Materialised {
+pub struct MaterialisedWorld {
     /// The model that runs.
     pub world: World,
     /// The canonical JSON, which is hashed and stored with datasets.
@@ -179,7 +179,7 @@ impl Source {
     /// # Errors
     /// Returns an error if a value cannot be generated. Examples: a unique field with too few possible
     /// values, a reference without a target.
-    pub fn materialise(&self, seed: u64) -> Result<Materialised, Report> {
+    pub fn materialise(&self, seed: u64) -> Result<MaterialisedWorld, Report> {
         if let Some(doc) = house::with_numbers(&self.doc, seed) {
             return Self::new(doc)?.materialise(seed);
         }
@@ -187,7 +187,7 @@ impl Source {
         let canonical = self.form.write(&world, Some(self.doc.materialised.unwrap_or(seed)));
         let hash: Str = canonical::hash(&canonical).into();
         world.hash = Some(hash.clone());
-        Ok(Materialised { world, canonical, hash })
+        Ok(MaterialisedWorld { world, canonical, hash })
     }
 
     /// Materialises like [`Source::materialise`], in a world that starts at another time. Records and rules
@@ -195,7 +195,7 @@ impl Source {
     ///
     /// # Errors
     /// Returns the errors of [`Source::materialise`].
-    pub fn materialise_at(&self, seed: u64, clock: Instant) -> Result<Materialised, Report> {
+    pub fn materialise_at(&self, seed: u64, clock: Instant) -> Result<MaterialisedWorld, Report> {
         if let Some(doc) = house::with_numbers(&self.doc, seed) {
             return Self::new(doc)?.materialise_at(seed, clock);
         }
@@ -280,7 +280,7 @@ fn places(ordered: &World, written: &World) -> Vec<(usize, Vec<usize>)> {
 ///
 /// # Errors
 /// Returns the errors of [`Source::new`] and [`Source::materialise`].
-pub fn materialised(doc: &WorldDoc, seed: u64) -> Result<Arc<Materialised>, Report> {
+pub fn materialised(doc: &WorldDoc, seed: u64) -> Result<Arc<MaterialisedWorld>, Report> {
     Source::new(doc.clone())?.materialise(seed).map(Arc::new)
 }
 

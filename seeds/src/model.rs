@@ -75,7 +75,7 @@ pub struct Domain {
     /// Security schemes of HTTP callers.
     pub security: Vec<SecurityScheme>,
     /// Values that callers get at the start, by the name of their parameter.
-    pub given: Vec<(Str, Given)>,
+    pub given: Vec<(Str, StartValue)>,
     /// Rules of its policy, in order.
     pub house: Vec<HouseRule>,
     /// The records that tell the policy, where callers are to search for it.
@@ -86,15 +86,15 @@ impl Domain {
     /// Returns the values that system messages show to callers, by the name of their parameter.
     pub fn list_told(&self) -> impl Iterator<Item = (&Str, &Value)> {
         self.given.iter().filter_map(|(name, given)| match given {
-            Given::Value(value) => Some((name, value)),
-            Given::FieldOf(..) => None,
+            StartValue::Value(value) => Some((name, value)),
+            StartValue::FieldOf(..) => None,
         })
     }
 }
 
 /// A value that callers get at the start.
 #[derive(Clone, Debug)]
-pub enum Given {
+pub enum StartValue {
     /// A fixed value.
     Value(Value),
     /// A field of the first record that refers to the values given before. Only HTTP clients get it.
@@ -412,11 +412,11 @@ impl World {
         let mut given = Vec::new();
         for (name, one) in &domain.given {
             let (of, field) = match one {
-                Given::Value(value) => {
+                StartValue::Value(value) => {
                     given.push((name, value));
                     continue;
                 }
-                Given::FieldOf(of, field) => (*of, *field),
+                StartValue::FieldOf(of, field) => (*of, *field),
             };
             let resource = self.resource(of);
             let fits = |record: &&Record| {

@@ -51,12 +51,12 @@ fn child_that_is_fuzzed() {
     println!("ended with {code:?}");
 }
 
-struct Served {
+struct TestServer {
     child: Child,
     address: SocketAddr,
 }
 
-fn start(folder: &Path) -> Served {
+fn start(folder: &Path) -> TestServer {
     let said = File::options().create(true).append(true).open(folder.join("stderr")).unwrap();
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "fuzz::child_that_is_fuzzed", "--nocapture"])
@@ -71,10 +71,10 @@ fn start(folder: &Path) -> Served {
     let address = found.unwrap_or_else(|| panic!("{}", fs::read_to_string(folder.join("stderr")).unwrap()));
     // The child still prints when it ends.
     std::thread::spawn(move || lines.for_each(drop));
-    Served { child, address }
+    TestServer { child, address }
 }
 
-impl Served {
+impl TestServer {
     /// Sends a valid request, and returns the body of the reply.
     fn ask(&self, method: &str, path: &str, body: &Json) -> Json {
         let answer = plain(method, path, body).send(self.address).unwrap();
@@ -123,7 +123,7 @@ fn operations(document: &Json) -> Vec<Operation> {
 
 /// State of a session as its worker knows it.
 #[derive(Clone)]
-struct Known {
+struct SessionState {
     id: String,
     world: usize,
     /// Token of the last sign-in.
@@ -139,17 +139,17 @@ struct Place {
 
 struct Worker<'a> {
     rng: ChaCha8Rng,
-    served: &'a Served,
+    served: &'a TestServer,
     places: &'a [Place],
     candidate: &'a Json,
-    sessions: Vec<Known>,
+    sessions: Vec<SessionState>,
     /// Session for replay. The worker only makes calls in it, so that its log can be replayed.
-    kept: Known,
+    kept: SessionState,
 }
 
 impl Worker<'_> {
     /// Draws plausible arguments, from one record if the record has them.
-    fn arguments(&mut self, session: &Known, operation: &Operation) -> Map<String, Json> {
+    fn arguments(&mut self, session: &SessionState, operation: &Operation) -> Map<String, Json> {
         let places = self.places;
         let place = &places[session.world];
         let rng = &mut self.rng;
@@ -183,7 +183,7 @@ impl Worker<'_> {
     }
 
     /// Drafts a call of one of a session's APIs, by its route or by its name.
-    fn call(&mut self, session: &Known) -> Draft {
+    fn call(&mut self, session: &SessionState) -> Draft {
         let places = self.places;
         let place = &places[session.world];
         let Some(operation) = place.operations.choose(&mut self.rng) else {
@@ -225,7 +225,7 @@ impl Worker<'_> {
 
     /// Drafts a request to the server's own API: starting, forking and ending sessions, logs, grades,
     /// batches, candidates.
-    fn control(&mut self, session: &Known) -> Draft {
+    fn control(&mut self, session: &SessionState) -> Draft {
         let places = self.places;
         let operation = places[session.world].operations.choose(&mut self.rng);
         let arguments = operation.map(|operation| self.arguments(session, operation)).unwrap_or_default();
@@ -306,7 +306,7 @@ impl Worker<'_> {
     }
 
     /// Stores the new sessions and tokens of an answer.
-    fn learn(&mut self, session: &Known, answer: &Answer) {
+    fn learn(&mut self, session: &SessionState, answer: &Answer) {
         let Ok(json) = serde_json::from_slice::<Json>(&answer.body) else { return };
         let token = json["token"].as_str().or_else(|| json["body"]["token"].as_str()).unwrap_or_default();
         for made in json["sessions"].as_array().into_iter().flatten().filter(|made| made["token"].is_string())
@@ -316,7 +316,11 @@ impl Worker<'_> {
                 place.asked["task"] == json["task"]
                     && (json["task"].is_string() || place.asked["world"].as_str() == world)
             });
-            self.sessions.push(Known { id, world: named.unwrap_or(session.world), token: String::new() });
+            self.sessions.push(SessionState {
+                id,
+                world: named.unwrap_or(session.world),
+                token: String::new(),
+            });
         }
         if self.sessions.len() > 30 {
             let old = self.sessions.swap_remove(self.rng.random_range(0..self.sessions.len()));
@@ -361,7 +365,7 @@ fn judged(draft: &Draft, answer: Option<&Answer>) -> Result<u16, String> {
 }
 
 /// Returns the worlds and some tasks, each inspected in a session of its own.
-fn places(served: &Served) -> Vec<Place> {
+fn places(served: &TestServer) -> Vec<Place> {
     let worlds = served.ask("GET", "/v1/worlds", &Json::Null);
     let tasks = served.ask("GET", "/v1/tasks?limit=12", &Json::Null);
     let named = |list: &Json, of: &str| -> Vec<Json> {
@@ -396,7 +400,7 @@ fn places(served: &Served) -> Vec<Place> {
 }
 
 /// Returns all calls of a session with their replies, which it requests in pages.
-fn log(served: &Served, id: &str) -> Vec<Json> {
+fn log(served: &TestServer, id: &str) -> Vec<Json> {
     let mut calls = Vec::new();
     loop {
         let page =
@@ -409,7 +413,7 @@ fn log(served: &Served, id: &str) -> Vec<Json> {
 }
 
 /// Repeats a session's calls in a fork of its beginning. Returns the number of calls.
-fn replays(served: &Served, id: &str) -> usize {
+fn replays(served: &TestServer, id: &str) -> usize {
     let calls = log(served, id);
     let again = served.ask("POST", &format!("/v1/sessions/{id}/fork"), &json!({"at": 0}));
     let path = format!("/v1/sessions/{}/call", again["sessions"][0]["id"].as_str().unwrap());
@@ -440,7 +444,7 @@ fn odd_requests_are_answered_and_leave_the_server_whole() {
             let world = number as usize % places.len();
             let id =
                 served.ask("POST", "/v1/sessions", &places[world].asked)["id"].as_str().unwrap().to_owned();
-            let kept = Known { id, world, token: String::new() };
+            let kept = SessionState { id, world, token: String::new() };
             let rng = ChaCha8Rng::seed_from_u64(seed * WORKERS + number);
             let mut worker = Worker { rng, served, places, candidate, sessions: Vec::new(), kept };
             for step in 0..requests / WORKERS {

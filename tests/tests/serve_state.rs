@@ -38,7 +38,7 @@ fn child_that_serves() {
     println!("ended with {code:?}");
 }
 
-struct Served {
+struct TestServer {
     child: Child,
     /// The pipe stays open, because the child still prints when it ends.
     lines: Lines<BufReader<ChildStdout>>,
@@ -46,11 +46,11 @@ struct Served {
     http: http::Client,
 }
 
-fn start(folder: &Path, fsync: bool) -> Served {
+fn start(folder: &Path, fsync: bool) -> TestServer {
     start_with(folder, fsync, |_| {})
 }
 
-fn start_with(folder: &Path, fsync: bool, change: impl FnOnce(&mut Command)) -> Served {
+fn start_with(folder: &Path, fsync: bool, change: impl FnOnce(&mut Command)) -> TestServer {
     let mut command = Command::new(std::env::current_exe().unwrap());
     change(&mut command);
     command
@@ -70,10 +70,10 @@ fn start_with(folder: &Path, fsync: bool, change: impl FnOnce(&mut Command)) -> 
         assert!(!line.contains("ended with"), "{line}");
     };
     let http = http::Client::builder().no_proxy().build().unwrap();
-    Served { child, lines, url, http }
+    TestServer { child, lines, url, http }
 }
 
-impl Served {
+impl TestServer {
     /// Sends a request. Returns none if the server is gone or does not confirm the request.
     fn post(&self, path: &str, body: Json) -> Option<Json> {
         let response = self.http.post(format!("{}{path}", self.url)).json(&body).send().ok()?;
@@ -105,7 +105,7 @@ struct Client {
 
 impl Client {
     /// Sends requests until the server is gone.
-    fn work(&mut self, served: &Served, answered: &AtomicUsize) {
+    fn work(&mut self, served: &TestServer, answered: &AtomicUsize) {
         loop {
             self.made += 1;
             let (id, step) = (self.id.clone(), self.made);
@@ -135,7 +135,7 @@ impl Client {
         }
     }
 
-    fn check(&mut self, served: &Served, kill: usize) {
+    fn check(&mut self, served: &TestServer, kill: usize) {
         let diff = served.get(&format!("/v1/sessions/{}/diff", self.id));
         let changes = diff["changes"].as_array().unwrap_or_else(|| panic!("kill {kill}: {diff}"));
         let title = |change: &Json| change["after"]["title"].as_str().unwrap().to_owned();
@@ -152,7 +152,7 @@ fn kill_again_and_again(kills: usize, fsync: bool) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("notes.yaml"), NOTES).unwrap();
     let mut served = start(folder.path(), fsync);
-    let client = |served: &Served| Client { id: served.create(), notes: Vec::new(), or: None, made: 0 };
+    let client = |served: &TestServer| Client { id: served.create(), notes: Vec::new(), or: None, made: 0 };
     let mut clients: Vec<Client> = (0..CLIENTS).map(|_| client(&served)).collect();
     let mut total = 0;
     for kill in 0..kills {
@@ -206,7 +206,7 @@ fn resident_kib(pid: u32) -> u64 {
 
 /// Adds notes to sessions in turn until `tries` attempts are made or the server is gone. Returns the
 /// confirmed titles, by session.
-fn add_notes(served: &Served, ids: &[String], worker: usize, tries: usize) -> Vec<(String, String)> {
+fn add_notes(served: &TestServer, ids: &[String], worker: usize, tries: usize) -> Vec<(String, String)> {
     let mut added = Vec::new();
     for round in 0..tries {
         let id = &ids[(worker * 7919 + round * 31) % ids.len()];
@@ -227,7 +227,7 @@ fn add_notes(served: &Served, ids: &[String], worker: usize, tries: usize) -> Ve
 
 /// Uses sessions with mixed faults from eight clients at once.
 fn soak_round(
-    served: &Served,
+    served: &TestServer,
     tries: usize,
     stop_after: Option<usize>,
 ) -> (Vec<String>, Vec<(String, String)>) {
@@ -262,14 +262,14 @@ fn soak_round(
     (ids, added)
 }
 
-fn metric(served: &Served, name: &str) -> usize {
+fn metric(served: &TestServer, name: &str) -> usize {
     let text = served.http.get(format!("{}/metrics", served.url)).send().unwrap().text();
     let text = text.unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     line.trim().parse().unwrap()
 }
 
-fn delete(served: &Served, ids: &[String]) {
+fn delete(served: &TestServer, ids: &[String]) {
     for id in ids {
         served.http.delete(format!("{}/v1/sessions/{id}", served.url)).send().unwrap();
     }
@@ -331,7 +331,7 @@ fn two_thousand_sessions_under_faults_lose_nothing_at_a_sigterm_and_leak_nothing
 }
 
 /// Makes sessions with `writes` writes each: new notes, or the same note again and again.
-fn busy_sessions(served: &Served, sessions: usize, writes: usize, new: bool) {
+fn busy_sessions(served: &TestServer, sessions: usize, writes: usize, new: bool) {
     let made = served.post("/v1/sessions", json!({"n": sessions})).unwrap();
     let ids: Vec<&str> =
         made["sessions"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect();

@@ -146,7 +146,7 @@ fn as_json(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result
             let fault =
                 |error: &dyn std::fmt::Display| Error::new(ErrorKind::BadSerialization, error.to_string());
             value
-                .serialize(&mut Serializer::with_formatter(&mut text, Spaced))
+                .serialize(&mut Serializer::with_formatter(&mut text, SpacedFormatter))
                 .map_err(|error| fault(&error))?;
             let text = String::from_utf8(text).map_err(|error| fault(&error))?;
             out.write_str(&text).map_err(Error::from)
@@ -156,9 +156,9 @@ fn as_json(out: &mut Output<'_>, state: &State<'_, '_>, value: &Value) -> Result
 }
 
 /// Writes JSON on one line, with a blank after commas and colons.
-struct Spaced;
+struct SpacedFormatter;
 
-impl Formatter for Spaced {
+impl Formatter for SpacedFormatter {
     fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> std::io::Result<()> {
         if first { Ok(()) } else { writer.write_all(b", ") }
     }

@@ -50,7 +50,7 @@ pub struct Entities {
 
 /// A name that the world cannot contain, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unplaced {
+pub struct MissingEntity {
     /// The name.
     pub entity: Entity,
     /// The reason.
@@ -125,7 +125,7 @@ impl Entities {
     /// A named record exists in the materialised world for any seed. A text search for the whole name finds
     /// it, and each kind of referring record has at least one that refers to it. Returns the names that the
     /// world cannot contain.
-    pub fn put_into(&self, doc: &mut WorldDoc) -> Vec<Unplaced> {
+    pub fn put_into(&self, doc: &mut WorldDoc) -> Vec<MissingEntity> {
         doc.benchmark = true;
         let mut unplaced = Vec::new();
         let mut placed: IndexMap<String, IndexSet<String>> = IndexMap::new();
@@ -146,7 +146,7 @@ impl Entities {
                     }
                 }
                 Err(_) if roles::is_role(doc, &entity.of, &entity.name) => roles.push(entity),
-                Err(reason) => unplaced.push(Unplaced { entity: entity.clone(), reason }),
+                Err(reason) => unplaced.push(MissingEntity { entity: entity.clone(), reason }),
             }
         }
         kin::lead_to(doc, &placed);

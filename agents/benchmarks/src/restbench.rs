@@ -15,7 +15,7 @@ mod query;
 mod replay;
 mod shown;
 
-pub use agents::{Asked, Pool};
+pub use agents::{Pool, QueryCase};
 pub use answer::AnswerFact;
 pub use field::{Field, entities, imported};
 pub use operation::Operations;

@@ -17,7 +17,7 @@ use serde_json::Value as Json;
 use crate::material::{BenchmarkError, parse_lines, parse_list};
 use crate::reverse_chain::{Api, INSTANCES, Instance};
 
-pub use self::measure::{CUTS, Interval, MEASURES, Measured};
+pub use self::measure::{CUTS, Interval, MEASURES, SearchMeasures};
 
 /// Requests over one pool of APIs.
 #[derive(Clone, Debug, Default)]

@@ -63,7 +63,7 @@ pub struct ProposeDomain<'a> {
     /// Slot of the domain.
     pub slot: u64,
     /// Domains from completed waves.
-    pub known: &'a Known,
+    pub known: &'a DomainIndex,
 }
 
 pub(crate) fn categories() -> impl Iterator<Item = &'static str> {
@@ -112,14 +112,14 @@ impl Step for ProposeDomain<'_> {
 
 /// Existing domains with their vectors, for the distance to a new one.
 #[derive(Clone)]
-pub struct Known {
+pub struct DomainIndex {
     embedder: Arc<StaticEmbedder>,
     titles: Vec<String>,
     names: Vec<String>,
     vectors: Vec<Vec<f32>>,
 }
 
-impl Known {
+impl DomainIndex {
     /// Embeds domains by title and description.
     ///
     /// # Errors

@@ -25,16 +25,16 @@ const LEAST_APIS: usize = 3;
 
 /// Document with its text and its findings.
 #[derive(Clone, Debug)]
-pub struct Checked {
+pub struct CheckedDocument {
     /// The document itself.
     pub doc: WorldDoc,
-    /// Text of the document. The lines in [`Checked::report`] refer to it.
+    /// Text of the document. The lines in [`CheckedDocument::report`] refer to it.
     pub text: String,
     /// Findings of `world check`.
     pub report: Report,
 }
 
-impl Checked {
+impl CheckedDocument {
     /// Checks a document.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ pub struct Sound {
 ///
 /// # Errors
 /// Returns the reason for which no world remains: a finding, too few APIs, or a failed run.
-pub fn reduced(checked: Checked, notes: &Notes) -> Result<Sound, String> {
+pub fn reduced(checked: CheckedDocument, notes: &Notes) -> Result<Sound, String> {
     let fail = |error: PipelineError| failed(&error);
     let mut checked = checked;
     let mut borne: Vec<String> = Vec::new();
@@ -171,7 +171,7 @@ pub fn reduced(checked: Checked, notes: &Notes) -> Result<Sound, String> {
         let mut doc = checked.doc;
         doc.apis.retain(|api| api.name != faulty.api);
         count(notes, "fault in the smoke pass");
-        checked = Checked::new(doc).map_err(fail)?;
+        checked = CheckedDocument::new(doc).map_err(fail)?;
     }
 }
 
@@ -224,11 +224,11 @@ fn part(path: &str) -> Option<Part<'_>> {
 }
 
 fn take_out(
-    checked: Checked,
+    checked: CheckedDocument,
     finding: &Finding,
     borne: &mut Vec<String>,
     notes: &Notes,
-) -> Result<Checked, PipelineError> {
+) -> Result<CheckedDocument, PipelineError> {
     let mut doc = checked.doc.clone();
     match part(&finding.path) {
         Some(Part::Phrases(at)) if at < doc.apis.len() => doc.apis[at].phrases = Default::default(),
@@ -243,7 +243,7 @@ fn take_out(
         }
         Some(Part::Resource(name)) if finding.path == format!("resources.{name}") => {
             doc.resources.shift_remove(name);
-            let after = Checked::new(doc)?;
+            let after = CheckedDocument::new(doc)?;
             // Other parts need this resource. Its records do no harm, so it stays.
             if after.report.errors() > checked.report.errors() {
                 borne.push(finding.path.clone());
@@ -256,7 +256,7 @@ fn take_out(
             return Ok(checked);
         }
     }
-    Checked::new(doc)
+    CheckedDocument::new(doc)
 }
 
 /// Returns the class of a finding: its message without names and without the expectation.

@@ -16,7 +16,7 @@ use super::mend::failed;
 use super::wordings::{
     ENOUGH, TRIES, Words, count_wordings, describe_service, list_properties, read_wordings, to_doc,
 };
-use super::{Authored, WAVE, join_in_order};
+use super::{AuthoringRun, WAVE, join_in_order};
 use crate::scenarios::rehearse::{Rehearsal, rehearsal_of_words};
 use crate::worlds::error::PipelineError;
 
@@ -83,7 +83,7 @@ pub async fn paraphrase(
     sampling: Sampling,
     doc: Arc<WorldDoc>,
     count: usize,
-) -> (WordsDoc, Authored) {
+) -> (WordsDoc, AuthoringRun) {
     let (notes, mut words, mut stopped) = (Notes::default(), WordsDoc::default(), None);
     let mut from = 0;
     while from < doc.scenarios.len() && stopped.is_none() {
@@ -105,7 +105,7 @@ pub async fn paraphrase(
         from = until;
     }
     let (steps, funnel) = notes.take();
-    (words, Authored { steps, funnel, stopped, ..Authored::default() })
+    (words, AuthoringRun { steps, funnel, stopped, ..AuthoringRun::default() })
 }
 
 /// Asks for wordings of a scenario. Returns the kept ones, by line.

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::asking::{Complaints, Step, Stop};
-use super::domain::{Domain, Known, ProposeDomain};
+use super::domain::{Domain, DomainIndex, ProposeDomain};
 use super::funnel::Loss;
 use super::whole::{Part, WriteWorld};
 use super::*;
@@ -394,7 +394,7 @@ proptest! {
     #[test]
     fn no_reply_makes_a_step_panic(reply in any_json(), prose in "\\PC{0,200}") {
         let harbour = domain("harbour", "A harbour.");
-        let known = Known::new([]).unwrap();
+        let known = DomainIndex::new([]).unwrap();
         read(&ProposeDomain { seed: 0, slot: 0, known: &known }, &reply);
         let mut wrong = Complaints::default();
         let text = format!("world: 1\n{prose}\n{reply}");

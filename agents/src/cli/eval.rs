@@ -24,7 +24,7 @@ use diorama_output::storage::Location;
 use indicatif::{HumanCount, ProgressBar};
 use serde_json::{Map, Value as Json, json};
 
-use self::model::Connected;
+use self::model::ModelConnection;
 pub use self::model::{AnswersArgs, ModelArgs};
 use self::name::{AgentName, VariantArgs};
 use self::report::{Report, Who};
@@ -35,7 +35,7 @@ use super::{Done, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Arena;
 use crate::evaluation::environment::Budget;
-use crate::evaluation::page::{Shown, page};
+use crate::evaluation::page::{ReportFile, page};
 use crate::evaluation::remote::SessionServer;
 use crate::evaluation::results::success_rate;
 use crate::evaluation::run::{self, Outcome, Plan};
@@ -249,7 +249,7 @@ impl RunArgs {
     fn plan(
         &self,
         agent: AgentName,
-        connected: Option<&Connected>,
+        connected: Option<&ModelConnection>,
         transcriber: Option<Arc<Transcriber>>,
         options: &Map<String, Json>,
     ) -> Result<Plan, CliError> {
@@ -318,7 +318,7 @@ impl RunArgs {
         let unwritten = |error: serde_json::Error| CliError::Output(error.into());
         let json = serde_json::to_value(report).map_err(unwritten)?;
         let html = || -> Result<String, CliError> {
-            let shown = Shown::read(json.clone()).map_err(unwritten)?;
+            let shown = ReportFile::read(json.clone()).map_err(unwritten)?;
             Ok(page(&[shown], None)?)
         };
         if let Some(folder) = &self.out {

@@ -29,7 +29,7 @@ use super::ability::ability;
 use super::documents::find::is_several;
 use super::error::CliError;
 use super::files::open_storage;
-use super::inputs::{Named, Refused, Sources};
+use super::inputs::{InputWorlds, RefusedDocument, Sources};
 use super::{Done, Streams, terminal};
 use crate::catalog;
 use crate::rows::source::write_rows;
@@ -163,7 +163,7 @@ impl Generate {
             return Err(CliError::Usage(what.to_owned()));
         }
         let shard = self.shard.as_deref().map_or(Ok(Shard::WHOLE), str::parse)?;
-        let Named { docs: named, refused, files } = inputs.read(streams)?;
+        let InputWorlds { docs: named, refused, files } = inputs.read(streams)?;
         let names: Vec<String> = named.iter().map(|doc| doc.name.clone()).collect();
         let benchmark = named.iter().find(|doc| doc.benchmark).map(|doc| doc.name.clone());
         if let (Some(name), false) = (&benchmark, self.allow_benchmark) {
@@ -193,7 +193,7 @@ impl Generate {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let recipe = pool
             .install(|| Recipe::new(ingredients))
-            .map_err(|report| Named::located(&names, &files, report))?;
+            .map_err(|report| InputWorlds::located(&names, &files, report))?;
         let sizes = PlanSizes::new(self.dialogues);
         let plan = Plan::new(sizes, |batch| recipe.split_of(batch))?;
         let batches = plan.files_of(shard).flat_map(|file| file.batches.iter().map(|batch| batch.index));
@@ -263,7 +263,7 @@ impl Generate {
         &self,
         (recipe, summary): (&Recipe, &Summary),
         outcome: Option<&LlmOutcome>,
-        refused: &[Refused],
+        refused: &[RefusedDocument],
         seconds: f64,
         streams: &mut Streams<'_>,
     ) -> Result<(), CliError> {

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use diorama_benchmarks::entities::{Entities, Unplaced};
+use diorama_benchmarks::entities::{Entities, MissingEntity};
 use diorama_openapi as openapi;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world::{self, Files, Report};
@@ -77,28 +77,28 @@ pub struct Inputs {
 
 /// Document on the command line that cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Refused {
+pub struct RefusedDocument {
     /// Path of the document.
     pub document: String,
     /// The first error, with its position.
     pub reason: String,
 }
 
-/// Imported document: its path, and its world.
-pub type Imported = (PathBuf, WorldDoc);
+/// DocumentWorld document: its path, and its world.
+pub type DocumentWorld = (PathBuf, WorldDoc);
 
 /// Worlds on the command line.
 #[derive(Clone, Debug, Default)]
-pub struct Named {
+pub struct InputWorlds {
     /// Worlds of files, then those of documents, in order.
     pub docs: Vec<WorldDoc>,
     /// Documents without a world.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedDocument>,
     /// Paths of the files, in the order of their worlds at the start of `docs`.
     pub files: Vec<PathBuf>,
 }
 
-impl Named {
+impl InputWorlds {
     /// Adds the file and the line of each finding to an error in one of the worlds.
     #[must_use]
     pub fn located(docs: &[String], files: &[PathBuf], report: Report) -> Report {
@@ -119,7 +119,7 @@ impl Inputs {
     ///
     /// # Errors
     /// Returns an error for the first unreadable or invalid world file, or if no document can be imported.
-    pub fn read(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
+    pub fn read(&self, streams: &mut Streams<'_>) -> Result<InputWorlds, CliError> {
         let mut docs = Vec::new();
         let files = self.world_files()?;
         for file in &files {
@@ -128,16 +128,16 @@ impl Inputs {
         let (imported, refused) = self.documents(streams)?;
         docs.extend(imported.into_iter().map(|(_, doc)| doc));
         self.name(&mut docs, streams)?;
-        Ok(Named { docs, refused, files })
+        Ok(InputWorlds { docs, refused, files })
     }
 
     /// Reads all inputs like [`Inputs::read`]. Without inputs, it returns the catalog.
     ///
     /// # Errors
     /// Returns the errors of [`Inputs::read`].
-    pub fn read_or_catalog(&self, streams: &mut Streams<'_>) -> Result<Named, CliError> {
+    pub fn read_or_catalog(&self, streams: &mut Streams<'_>) -> Result<InputWorlds, CliError> {
         if self.is_empty() {
-            return Ok(Named { docs: catalog::worlds()?, ..Named::default() });
+            return Ok(InputWorlds { docs: catalog::worlds()?, ..InputWorlds::default() });
         }
         self.read(streams)
     }
@@ -158,7 +158,10 @@ impl Inputs {
     /// # Errors
     /// Returns an error if a folder cannot be read, if an overlay is given for several documents, or if no
     /// world remains.
-    pub fn documents(&self, streams: &mut Streams<'_>) -> Result<(Vec<Imported>, Vec<Refused>), CliError> {
+    pub fn documents(
+        &self,
+        streams: &mut Streams<'_>,
+    ) -> Result<(Vec<DocumentWorld>, Vec<RefusedDocument>), CliError> {
         let found = find::documents(&self.openapi)?;
         if self.import.overlay.is_some() && found.len() > 1 {
             let found = found.len();
@@ -186,7 +189,7 @@ impl Inputs {
                 }
                 Err(Refusal { reason, report }) => {
                     let _ = writeln!(streams.err, "error: {report}\nnote: {path} is left out");
-                    refused.push(Refused { document: path.to_string(), reason });
+                    refused.push(RefusedDocument { document: path.to_string(), reason });
                 }
             }
         }
@@ -216,7 +219,7 @@ impl Inputs {
             ));
         }
         let entities = Entities::read(&path.display().to_string(), &read_file(path)?)?;
-        let unplaced: Vec<Vec<Unplaced>> = docs.iter_mut().map(|doc| entities.put_into(doc)).collect();
+        let unplaced: Vec<Vec<MissingEntity>> = docs.iter_mut().map(|doc| entities.put_into(doc)).collect();
         for entity in entities.iter() {
             let reasons: Vec<&str> = unplaced
                 .iter()
@@ -370,7 +373,7 @@ mod tests {
     const GOOD: &str = r#"{"openapi": "3.0.3", "info": {"title": "Pets", "version": "1", "license": {"name": "MIT"}},
         "paths": {"/pets": {"get": {"responses": {"200": {"description": "d"}}}}}}"#;
 
-    fn read(folder: &Path, openapi: &[&str], world: &[&str]) -> (Result<Named, CliError>, String) {
+    fn read(folder: &Path, openapi: &[&str], world: &[&str]) -> (Result<InputWorlds, CliError>, String) {
         let paths = |names: &[&str]| names.iter().map(|name| folder.join(name)).collect();
         let inputs = Inputs { openapi: paths(openapi), world: paths(world), ..Inputs::default() };
         let (mut out, mut err) = (Vec::new(), Vec::new());

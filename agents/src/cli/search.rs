@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::embedder::EmbedderArguments;
 use super::error::CliError;
-use super::inputs::{Inputs, Named};
+use super::inputs::{InputWorlds, Inputs};
 use super::{Done, Streams};
 
 /// Find APIs by what they do, in plain words.
@@ -57,11 +57,11 @@ fn method(name: &str) -> Result<Method, String> {
 
 impl Search {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let Named { docs, refused, files } = self.inputs.read_or_catalog(streams)?;
+        let InputWorlds { docs, refused, files } = self.inputs.read_or_catalog(streams)?;
         let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
         let mut apis = Vec::new();
         for (name, doc) in names.iter().zip(docs) {
-            let source = Source::new(doc).map_err(|report| Named::located(&names, &files, report))?;
+            let source = Source::new(doc).map_err(|report| InputWorlds::located(&names, &files, report))?;
             apis.extend(entries(name, source.world()));
         }
         let index = ApiIndex::new(apis, self.embedder.embedder()?)?;

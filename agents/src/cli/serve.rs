@@ -32,7 +32,7 @@ pub use self::gym::GymPort;
 use self::gym::GymPorts;
 use super::error::CliError;
 use super::files::open_dataset;
-use super::inputs::{Refused, Sources, located, read_world};
+use super::inputs::{RefusedDocument, Sources, located, read_world};
 use super::openapi::read_document;
 use super::task::check::Gates;
 use super::{Done, Streams, terminal};
@@ -342,7 +342,10 @@ impl Serve {
         })
     }
 
-    fn worlds(&self, streams: &mut Streams<'_>) -> Result<(Vec<WorldSource>, Vec<Refused>), CliError> {
+    fn worlds(
+        &self,
+        streams: &mut Streams<'_>,
+    ) -> Result<(Vec<WorldSource>, Vec<RefusedDocument>), CliError> {
         let inputs = self.sources.inputs()?;
         let mut docs: Vec<(WorldDoc, String)> = Vec::new();
         // Several files may hold worlds of one name, as those of a dataset do. Such worlds take the names of

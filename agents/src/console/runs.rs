@@ -24,15 +24,15 @@ use crate::evaluation::results::pass_rates;
 const EPISODES: &str = "episodes.jsonl";
 const OPTIONS: &str = "run.json";
 
-/// Stored runs, for the console.
+/// StoredRun runs, for the console.
 pub(crate) struct StoredRuns {
-    runs: Vec<Stored>,
+    runs: Vec<StoredRun>,
     summaries: Vec<RunSummary>,
     rows: Option<DatasetRows>,
 }
 
 /// A run: its file, and the members of its episodes that filters need.
-struct Stored {
+struct StoredRun {
     file: PathBuf,
     index: Vec<Entry>,
 }
@@ -59,7 +59,7 @@ impl StoredRuns {
     }
 }
 
-fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(Stored, RunSummary), CliError> {
+fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(StoredRun, RunSummary), CliError> {
     let file = folder.join(EPISODES);
     let unreadable = |source| CliError::Read { path: file.clone(), source };
     let mut reader = BufReader::new(File::open(&file).map_err(unreadable)?);
@@ -107,7 +107,7 @@ fn open_one(folder: &Path, rows: Option<&DatasetRows>) -> Result<(Stored, RunSum
         errors: list(&errors),
         facts: facts(folder),
     };
-    Ok((Stored { file, index }, summary))
+    Ok((StoredRun { file, index }, summary))
 }
 
 /// Returns the options of a run that were set.

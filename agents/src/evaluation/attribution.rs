@@ -8,7 +8,7 @@ use diorama_seeds::task::{Call, Evidence, GoalCheck, GoldCall, Outcome};
 use diorama_user::tells_nothing;
 use serde::{Deserialize, Serialize};
 
-use super::judge::{Judge, Judged};
+use super::judge::{Judge, JudgedEpisode};
 use diorama_baselines::environment::EnvironmentError;
 
 /// First cause of an episode's failure.
@@ -35,7 +35,7 @@ pub enum Attribution {
 }
 
 /// Returns the first cause of an episode's failure, or none if it succeeded.
-pub fn attribute(judge: &Judge, judged: &Judged, steps: &[Step]) -> Option<Attribution> {
+pub fn attribute(judge: &Judge, judged: &JudgedEpisode, steps: &[Step]) -> Option<Attribution> {
     if judged.grade.success {
         return None;
     }

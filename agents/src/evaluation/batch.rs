@@ -11,7 +11,7 @@ use diorama_llm::{ChatModel, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::attribution::{Attribution, attribute};
-use super::judge::{Judge, Judged};
+use super::judge::{Judge, JudgedEpisode};
 use super::remote::SessionServer;
 use super::transcribed::{Answers, TranscribedEnvironment, Transcriber};
 use crate::episode::EpisodeError;
@@ -125,7 +125,11 @@ impl Arena {
 ///
 /// # Errors
 /// Returns an error if the task does not fit its world.
-pub async fn run(agent: &dyn Agent, judge: &Judge, setup: Setup) -> Result<(Episode, Judged), EpisodeError> {
+pub async fn run(
+    agent: &dyn Agent,
+    judge: &Judge,
+    setup: Setup,
+) -> Result<(Episode, JudgedEpisode), EpisodeError> {
     run_in(&Arena::default(), agent, judge, setup).await
 }
 
@@ -139,7 +143,7 @@ pub async fn run_in(
     agent: &dyn Agent,
     judge: &Judge,
     setup: Setup,
-) -> Result<(Episode, Judged), EpisodeError> {
+) -> Result<(Episode, JudgedEpisode), EpisodeError> {
     let started = Instant::now();
     let waits = arena.waits() || setup.model.is_some();
     let (judged, steps) = match &arena.server {
@@ -199,7 +203,7 @@ async fn over_http(
     agent: &dyn Agent,
     judge: &Judge,
     setup: &Setup,
-) -> Result<(Judged, Vec<Step>), EpisodeError> {
+) -> Result<(JudgedEpisode, Vec<Step>), EpisodeError> {
     let opened = server.open(&setup.task, setup.seed, &arena.faults, setup.budget).await;
     let (stopped, steps, verdict) = match opened {
         Err(error @ EnvironmentError::Transport { .. }) => (Some(error), Vec::new(), None),
@@ -229,7 +233,7 @@ const fn is_excluded(attribution: Option<Attribution>) -> bool {
 ///
 /// # Errors
 /// Returns an error if the task does not fit its world.
-pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, Judged), EpisodeError> {
+pub async fn regrade(stored: &Episode, judge: &Judge) -> Result<(Episode, JudgedEpisode), EpisodeError> {
     let unfit = |error: diorama_engine::fault::RuleError| EpisodeError::Column {
         row: stored.task.clone(),
         column: "faults",

@@ -17,7 +17,7 @@ use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
 use diorama_simulator::http::openapi::{document, reply_schema};
 use diorama_user::Scene;
-use diorama_user::conversation::{Conversation, Given};
+use diorama_user::conversation::{Conversation, FinishData};
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 
@@ -44,7 +44,7 @@ pub struct Privileged<'a> {
 }
 
 /// Graded episode.
-pub struct Judged {
+pub struct JudgedEpisode {
     /// Grade of the episode.
     pub grade: Grade,
     /// The agent's message at the end of each goal.
@@ -123,7 +123,11 @@ impl Judge {
     }
 
     /// Grades an episode that has ended. `stopped` is the environment's reason for an early end.
-    pub fn grade(&self, environment: LocalEnvironment<'_>, stopped: Option<EnvironmentError>) -> Judged {
+    pub fn grade(
+        &self,
+        environment: LocalEnvironment<'_>,
+        stopped: Option<EnvironmentError>,
+    ) -> JudgedEpisode {
         let log: Vec<Arc<LogEntry>> = environment.session.log().collect();
         let conversation = &environment.conversation;
         let goals = conversation.endings(log.len());
@@ -136,7 +140,7 @@ impl Judge {
         });
         let ends = conversation.exchanges().iter().filter(|exchange| exchange.ends);
         let answers = ends.map(|exchange| exchange.said.clone()).collect();
-        Judged { grade, answers, log, stopped }
+        JudgedEpisode { grade, answers, log, stopped }
     }
 
     /// Returns the number of goals.
@@ -238,7 +242,7 @@ impl LocalEnvironment<'_> {
             self.meter.take(&self.view, false)?;
             return Err(EnvironmentError::Refused { status: 422, detail: error.to_string() });
         }
-        let (message, given) = Given::split(end.clone());
+        let (message, given) = FinishData::split(end.clone());
         self.hear(&message, given, &log)
     }
 
@@ -256,7 +260,12 @@ impl LocalEnvironment<'_> {
         Ok(reply)
     }
 
-    fn hear(&mut self, words: &str, given: Given, log: &[Arc<LogEntry>]) -> Result<Answer, EnvironmentError> {
+    fn hear(
+        &mut self,
+        words: &str,
+        given: FinishData,
+        log: &[Arc<LogEntry>],
+    ) -> Result<Answer, EnvironmentError> {
         self.meter.take(&self.view, false)?;
         let script = &self.judge.task.script;
         let scene = Scene { log, base: &self.judge.world.base, clock: self.session.state().clock() };
@@ -291,7 +300,7 @@ impl Environment for LocalEnvironment<'_> {
 
     fn say<'a>(&'a mut self, words: &'a str) -> EnvironmentFuture<'a, Answer> {
         let log: Vec<Arc<LogEntry>> = self.session.log().collect();
-        Box::pin(std::future::ready(self.hear(words, Given::default(), &log)))
+        Box::pin(std::future::ready(self.hear(words, FinishData::default(), &log)))
     }
 
     fn finish<'a>(&'a mut self, end: &'a Finish) -> EnvironmentFuture<'a, Answer> {

@@ -9,7 +9,7 @@ use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Ended, Grade, Prepared};
 use diorama_seeds::ending::Finish;
 use diorama_seeds::task::Call;
-use diorama_user::conversation::Given;
+use diorama_user::conversation::FinishData;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value as Json};
@@ -29,7 +29,7 @@ pub enum Label {
 
 /// Episode with its label.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Labelled {
+pub struct LabelledEpisode {
     /// Id of the task's row.
     pub task: String,
     /// Seed of the session. The seed of the row is the default.
@@ -57,17 +57,17 @@ pub struct Said {
     pub answer: Option<String>,
     /// Structured final answer. The reference's is the default.
     #[serde(default, deserialize_with = "finish")]
-    pub finish: Option<Given>,
+    pub finish: Option<FinishData>,
 }
 
 /// Parses a structured final answer. Old episodes may end with `need_input`, which ends no goal.
-fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<Given>, D::Error> {
+fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<FinishData>, D::Error> {
     let Some(json) = Option::<Json>::deserialize(reader)? else { return Ok(None) };
     if json.get("outcome").is_some_and(|outcome| outcome == "need_input") {
-        return Ok(Some(Given::default()));
+        return Ok(Some(FinishData::default()));
     }
     let finish: Finish = serde_json::from_value(json).map_err(D::Error::custom)?;
-    Ok(Some(Given::split(finish).1))
+    Ok(Some(FinishData::split(finish).1))
 }
 
 /// Call of an agent.
@@ -107,7 +107,7 @@ pub enum LabelledError {
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, or if a line is not a labelled episode.
-pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
+pub fn read(path: &Path) -> Result<Vec<LabelledEpisode>, LabelledError> {
     let file = path.display().to_string();
     let text =
         std::fs::read_to_string(path).map_err(|source| LabelledError::Read { file: file.clone(), source })?;
@@ -122,7 +122,7 @@ pub fn read(path: &Path) -> Result<Vec<Labelled>, LabelledError> {
     read.collect()
 }
 
-impl Labelled {
+impl LabelledEpisode {
     /// Repeats the calls and grades the episode. A goal without `finish` ends as in the reference
     /// solution, so that only the calls are graded.
     ///
@@ -140,7 +140,7 @@ impl Labelled {
         }
         let log: Vec<Arc<LogEntry>> = session.log().collect();
         let reference = task.final_answers(world, &log).into_iter().map(Some).chain(std::iter::repeat(None));
-        let given: Vec<Given> = goals
+        let given: Vec<FinishData> = goals
             .iter()
             .zip(reference)
             .map(|(said, reference)| match &said.finish {
@@ -188,7 +188,7 @@ pub struct Agreement {
 
 impl Agreement {
     /// Counts the verdict on an episode.
-    pub fn add(&mut self, labelled: &Labelled, success: bool) {
+    pub fn add(&mut self, labelled: &LabelledEpisode, success: bool) {
         let right = labelled.label == Label::Right;
         let side = if right { &mut self.false_reject } else { &mut self.false_accept };
         let name = format!("{} {}", if right { "right" } else { "wrong" }, labelled.kind);

@@ -17,7 +17,7 @@ use serde::Serialize;
 use super::attribution::Attribution;
 use super::batch::Episode;
 use super::call_matching::count_matched_calls;
-use super::judge::{Judge, Judged};
+use super::judge::{Judge, JudgedEpisode};
 
 /// Lengths of search results at which recall is measured. A search finds five APIs, and adds the API that
 /// issues a token after each that needs one, so that 10 covers all.
@@ -89,7 +89,7 @@ pub struct SearchMeasures {
 
 impl EpisodeMeasures {
     /// Measures an episode of a row.
-    pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &Judged) -> Self {
+    pub fn of(row: &Dialogue, judge: &Judge, episode: &Episode, judged: &JudgedEpisode) -> Self {
         let task = judge.task();
         let wanted: Vec<&GoldCall> = task.gold.iter().filter(|gold| is_of_solution(gold)).collect();
         let made: Vec<&str> = judged.log.iter().map(|entry| &*entry.call.api).collect();
@@ -211,7 +211,7 @@ fn pool_range(apis: usize) -> String {
     }
 }
 
-fn search_measures(wanted: &[&GoldCall], episode: &Episode, judged: &Judged) -> SearchMeasures {
+fn search_measures(wanted: &[&GoldCall], episode: &Episode, judged: &JudgedEpisode) -> SearchMeasures {
     let listed = |step: &'_ Step| match step {
         Step::Called { call, found, .. } if call.api == TOOL_SEARCHER => Some(found.clone()),
         _ => None,

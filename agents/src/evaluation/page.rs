@@ -13,7 +13,7 @@ use super::shares::{Rate, ratio};
 
 /// Stored run: its `report.json`.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Shown {
+pub struct ReportFile {
     /// Name of the agent.
     pub agent: String,
     /// True for an agent without a model.
@@ -88,7 +88,7 @@ const FIGURES: [(&str, &str, Form); 24] = [
 const NOTE: &str = "one of these agents is scripted: it needs no model, and its figures say what the tasks ask of an agent; they \
                     do not stand beside those of a model as a result";
 
-impl Shown {
+impl ReportFile {
     /// Parses a report.
     ///
     /// # Errors
@@ -145,8 +145,8 @@ pub fn in_order<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a String> 
 }
 
 /// Returns the cells of a dimension in order, each with every run's success.
-pub fn by_cell(runs: &[Shown], dimension: &str) -> Vec<(String, Vec<Option<Rate>>)> {
-    let cells = |run: &'_ Shown| run.cells.get(dimension).cloned().unwrap_or_default();
+pub fn by_cell(runs: &[ReportFile], dimension: &str) -> Vec<(String, Vec<Option<Rate>>)> {
+    let cells = |run: &'_ ReportFile| run.cells.get(dimension).cloned().unwrap_or_default();
     let all: Vec<BTreeMap<String, CellRate>> = runs.iter().map(cells).collect();
     let names = in_order(all.iter().flat_map(BTreeMap::keys));
     let rates = |name: &String| all.iter().map(|cells| Some(cells.get(name)?.rate)).collect();
@@ -157,11 +157,11 @@ pub fn by_cell(runs: &[Shown], dimension: &str) -> Vec<(String, Vec<Option<Rate>
 ///
 /// # Errors
 /// Returns an error if the template fails.
-pub fn page(runs: &[Shown], paired: Option<&Difference>) -> std::io::Result<String> {
+pub fn page(runs: &[ReportFile], paired: Option<&Difference>) -> std::io::Result<String> {
     rendered(runs, paired).map_err(std::io::Error::other)
 }
 
-fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minijinja::Error> {
+fn rendered(runs: &[ReportFile], paired: Option<&Difference>) -> Result<String, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_trim_blocks(true);
@@ -170,14 +170,14 @@ fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minij
         Ok(format!("{} of {}", rate.get_attr("solved")?, rate.get_attr("of")?))
     });
     environment.add_template("page.html", include_str!("page/page.html"))?;
-    let shown = |run: &Shown| {
+    let shown = |run: &ReportFile| {
         let name = if run.model.is_some() { run.label() } else { run.agent.clone() };
         json!({"name": name, "scripted": run.scripted, "rate": run.success_rate})
     };
     let shares = DIMENSIONS.map(|(dimension, heading)| (heading, by_cell(runs, dimension)));
     let shares = shares.into_iter().filter(|(_, rows)| !rows.is_empty());
     let episodes =
-        |run: &Shown| run.success_rate.of as f64 + run.number("/excluded") + run.number("/unfinished");
+        |run: &ReportFile| run.success_rate.of as f64 + run.number("/excluded") + run.number("/unfinished");
     let counts = [
         (
             "Failed episodes, by where they went wrong first",
@@ -189,9 +189,9 @@ fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minij
     let section = |(heading, rows): (&str, Json)| json!({"heading": heading, "rows": rows});
     environment.get_template("page.html")?.render(context! {
         style => include_str!("page/style.css"),
-        labels => runs.iter().map(Shown::label).collect::<Vec<_>>(),
+        labels => runs.iter().map(ReportFile::label).collect::<Vec<_>>(),
         runs => runs.iter().map(shown).collect::<Vec<_>>(),
-        note => Shown::note(runs),
+        note => ReportFile::note(runs),
         paired => paired.map(|paired| {
             let points = [paired.difference, paired.low, paired.high].map(|part| format!("{:+.1}", 100.0 * part));
             let [difference, low, high] = points;
@@ -211,7 +211,7 @@ fn rendered(runs: &[Shown], paired: Option<&Difference>) -> Result<String, minij
 type Rows = Vec<(String, Vec<Option<String>>)>;
 
 /// Returns the figures that at least one run has.
-fn figures(runs: &[Shown]) -> Rows {
+fn figures(runs: &[ReportFile]) -> Rows {
     let trials =
         runs.iter().filter_map(|run| run.json.get("pass_k")?.as_object().map(serde_json::Map::len)).max();
     let pass_k =
@@ -224,8 +224,8 @@ fn figures(runs: &[Shown]) -> Rows {
 }
 
 /// Returns the options of the runs.
-fn options(runs: &[Shown]) -> Rows {
-    let value = |run: &Shown, name: &String| match run.run.get(name)? {
+fn options(runs: &[ReportFile]) -> Rows {
+    let value = |run: &ReportFile, name: &String| match run.run.get(name)? {
         Json::Null => None,
         Json::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
@@ -236,7 +236,7 @@ fn options(runs: &[Shown]) -> Rows {
 }
 
 /// Returns success against tokens, or against calls if no run asks a model: each run, and its abilities.
-fn cost(runs: &[Shown]) -> Json {
+fn cost(runs: &[ReportFile]) -> Json {
     let of_tokens = runs.iter().any(|run| run.number("/effort/tokens") > 0.0);
     let (mut points, mut most) = (Vec::new(), 0.0_f64);
     for (number, run) in runs.iter().enumerate() {
@@ -260,12 +260,12 @@ fn cost(runs: &[Shown]) -> Json {
 
 /// Returns counts with their shares of all episodes, the most frequent first.
 fn counts<'a>(
-    runs: &'a [Shown],
-    of: impl Fn(&'a Shown) -> (&'a BTreeMap<String, u64>, f64),
+    runs: &'a [ReportFile],
+    of: impl Fn(&'a ReportFile) -> (&'a BTreeMap<String, u64>, f64),
 ) -> Vec<(String, Vec<(u64, f64)>)> {
     let mut names = in_order(runs.iter().flat_map(|run| of(run).0.keys()));
     names.sort_by_key(|name| std::cmp::Reverse(runs.iter().filter_map(|run| of(run).0.get(*name)).max()));
-    let bar = |run: &'a Shown, name: &String| {
+    let bar = |run: &'a ReportFile, name: &String| {
         let (counts, episodes) = of(run);
         let count = counts.get(name).copied().unwrap_or(0);
         (count, ratio(count as f64, episodes))

@@ -88,7 +88,7 @@ fn sign_test(b: u64, c: u64) -> f64 {
 struct Line {
     task: String,
     trial: u32,
-    grade: Solved,
+    grade: EpisodeSuccess,
     #[serde(default)]
     faults: Vec<serde::de::IgnoredAny>,
     #[serde(default)]
@@ -96,7 +96,7 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Solved {
+struct EpisodeSuccess {
     success: bool,
 }
 

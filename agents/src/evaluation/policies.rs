@@ -16,7 +16,7 @@ use serde_json::Map;
 use self::oracle::{Facts, FixedVerdict};
 use super::judge::Privileged;
 
-/// Scripted policy.
+/// PolicyAgent policy.
 #[derive(Debug)]
 pub struct Policy {
     /// Name on the command line.
@@ -63,7 +63,7 @@ const fn policy(name: &'static str, way: Way, help: &'static str) -> Policy {
     Policy { name, help, way }
 }
 
-/// Scripted policies.
+/// PolicyAgent policies.
 pub static POLICIES: [Policy; 13] = [
     policy("oracle", Way::Reference(Facts::AsChecked), "the reference solution, bound to live replies"),
     policy(
@@ -116,23 +116,23 @@ impl Policy {
 
     /// Makes the agent of an episode.
     pub fn agent<'a>(&'static self, privileged: Privileged<'a>) -> Box<dyn Agent + 'a> {
-        Box::new(Scripted { way: self.way, privileged })
+        Box::new(PolicyAgent { way: self.way, privileged })
     }
 }
 
 /// A policy in an episode.
-struct Scripted<'a> {
+struct PolicyAgent<'a> {
     way: Way,
     privileged: Privileged<'a>,
 }
 
-impl Agent for Scripted<'_> {
+impl Agent for PolicyAgent<'_> {
     fn act<'a>(&'a self, environment: &'a mut dyn Environment) -> EnvironmentFuture<'a, ()> {
         Box::pin(self.go(environment))
     }
 }
 
-impl Scripted<'_> {
+impl PolicyAgent<'_> {
     async fn go(&self, environment: &mut dyn Environment) -> Result<(), EnvironmentError> {
         let privileged = self.privileged;
         let world = privileged.world.base.world();

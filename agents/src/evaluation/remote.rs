@@ -92,11 +92,11 @@ impl SessionServer {
     /// Returns an error if the server is unreachable, or refuses.
     pub async fn tasks(&self) -> Result<u64, EnvironmentError> {
         #[derive(Deserialize)]
-        struct Listed {
+        struct TaskTotal {
             total: u64,
         }
         let request = self.authorise(self.http.get(format!("{}/v1/tasks?limit=1", self.url)));
-        answer::<Listed>(request.send().await).await.map(|listed| listed.total)
+        answer::<TaskTotal>(request.send().await).await.map(|listed| listed.total)
     }
 
     /// Makes a session for a task, and joins it as its agent. The agent's requests carry no token.

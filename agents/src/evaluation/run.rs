@@ -14,7 +14,7 @@ use super::at_once::at_once;
 use super::batch::{self, Arena, Episode, Setup};
 use super::contender::Contender;
 use super::environment::Budget;
-use super::judge::{Judge, Judged};
+use super::judge::{Judge, JudgedEpisode};
 use super::measures::{EpisodeMeasures, class_name};
 use super::run_error::RunError;
 use super::stored::{Key, RunFolder};
@@ -170,7 +170,7 @@ async fn run_episode(
     judge: &Judge,
     trial: u32,
     arena: &Arena,
-) -> Result<(Episode, Judged), RunError> {
+) -> Result<(Episode, JudgedEpisode), RunError> {
     let key = Key { task: row.id.clone(), trial, faulty: !arena.faults.rules().is_empty() };
     if let Some(stored) = plan.folder.as_ref().map(|folder| folder.get(&key)).transpose()?.flatten() {
         let (_, mut judged) = batch::regrade(&stored, judge).await?;
@@ -207,7 +207,7 @@ fn hash_parts(parts: &[&[u8]]) -> u64 {
 }
 
 /// Describes an episode in a few lines.
-fn describe(row: &Dialogue, judged: &Judged) -> String {
+fn describe(row: &Dialogue, judged: &JudgedEpisode) -> String {
     let errors =
         judged.grade.errors.iter().map(|error| format!("{}: {}", class_name(error.class), error.message));
     let calls = judged.log.iter().map(|entry| {

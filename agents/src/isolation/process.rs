@@ -60,11 +60,11 @@ impl Isolation {
     ///
     /// # Errors
     /// Returns the reason for which there is no reply.
-    pub fn ask(&self, request: Vec<u8>, bounds: Bounds) -> Result<Vec<u8>, Ended> {
+    pub fn ask(&self, request: Vec<u8>, bounds: Bounds) -> Result<Vec<u8>, WorkerEnd> {
         match self {
             Self::Process(program) => ask_process(program, &request, bounds),
             Self::Thread => {
-                worker::answer_on_thread(request).map_err(|error| Ended::of_itself(error.to_string()))
+                worker::answer_on_thread(request).map_err(|error| WorkerEnd::of_itself(error.to_string()))
             }
         }
     }
@@ -72,20 +72,20 @@ impl Isolation {
 
 /// End of a worker without a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
+pub struct WorkerEnd {
     /// Reason as a sentence. Equal reasons have equal sentences.
     pub reason: String,
     /// True if a signal from outside ended the worker. The document is then not to blame.
     pub is_from_outside: bool,
 }
 
-impl Ended {
+impl WorkerEnd {
     fn of_itself(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), is_from_outside: false }
     }
 }
 
-fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>, Ended> {
+fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>, WorkerEnd> {
     let start = || {
         Command::new(program)
             .arg(COMMAND)
@@ -95,10 +95,10 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
             .spawn()
     };
     let mut child =
-        start().map_err(|error| Ended::of_itself(format!("its process cannot be started: {error}")))?;
+        start().map_err(|error| WorkerEnd::of_itself(format!("its process cannot be started: {error}")))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(mut stdin), Some(stdout), Some(stderr)) = pipes else {
-        return Err(Ended::of_itself("its process cannot be started: it has no pipes"));
+        return Err(WorkerEnd::of_itself("its process cannot be started: it has no pipes"));
     };
     set_limits(&child, bounds);
     let (sender, receiver) = mpsc::channel();
@@ -119,10 +119,10 @@ fn ask_process(program: &Path, request: &[u8], bounds: Bounds) -> Result<Vec<u8>
         let ended = child.wait();
         let words = words.join().unwrap_or_default();
         match (reply, ended) {
-            (Err(_), _) => Err(Ended::of_itself(describe_timeout(bounds))),
-            (_, Err(error)) => Err(Ended::of_itself(format!("its process cannot be watched: {error}"))),
+            (Err(_), _) => Err(WorkerEnd::of_itself(describe_timeout(bounds))),
+            (_, Err(error)) => Err(WorkerEnd::of_itself(format!("its process cannot be watched: {error}"))),
             (Ok(reply), Ok(status)) if status.success() => Ok(reply),
-            (Ok(_), Ok(status)) => Err(Ended {
+            (Ok(_), Ok(status)) => Err(WorkerEnd {
                 reason: describe_end(status, &String::from_utf8_lossy(&words), bounds),
                 is_from_outside: is_asked_to_end(status),
             }),
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[cfg(unix)]
-    fn ask(script: &str, bounds: Bounds) -> Result<Vec<u8>, Ended> {
+    fn ask(script: &str, bounds: Bounds) -> Result<Vec<u8>, WorkerEnd> {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("worker");

@@ -51,26 +51,26 @@ impl Lost {
 
 /// Reasons for which an agent has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unasked {
+pub enum AskError {
     /// The model gave no reply.
     Lost(Lost),
     /// The replies do not have the requested form. The text says what was found and what was expected.
     Malformed(String),
 }
 
-impl From<Lost> for Unasked {
+impl From<Lost> for AskError {
     fn from(lost: Lost) -> Self {
         Self::Lost(lost)
     }
 }
 
-impl From<ChatError> for Unasked {
+impl From<ChatError> for AskError {
     fn from(error: ChatError) -> Self {
         Self::Lost(Lost::of(&error))
     }
 }
 
-impl From<PromptError> for Unasked {
+impl From<PromptError> for AskError {
     fn from(error: PromptError) -> Self {
         Self::Lost(Lost::Fatal(error.to_string()))
     }
@@ -136,19 +136,19 @@ impl Asker {
         &self,
         question: Question<'_>,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
-    ) -> Result<ModelAnswer<T>, Unasked> {
+    ) -> Result<ModelAnswer<T>, AskError> {
         let Question { step, number, mut messages, schema } = question;
         let request = ChatRequest {
             schema: Some(OutputSchema { name: step.to_owned(), schema }),
             ..ChatRequest::new(self.origin(step, number), Vec::new(), self.sampling.clone())
         };
-        let repair = |wrong: &str| -> Result<Vec<Message>, Unasked> { Ok(self.repair(wrong)?) };
+        let repair = |wrong: &str| -> Result<Vec<Message>, AskError> { Ok(self.repair(wrong)?) };
         let mut source = ModelSource { model: self, request, repair, replies: 0 };
         let parse = |reply: &ChatReply| {
             read_json(reply).and_then(|json| read(&json)).map_err(|error| error.to_string())
         };
         let value = ask_and_repair(&mut source, &mut messages, parse).await?;
-        Ok(ModelAnswer { value: value.map_err(Unasked::Malformed)?, messages })
+        Ok(ModelAnswer { value: value.map_err(AskError::Malformed)?, messages })
     }
 
     /// Tells the model the problem with its answer, and asks once more.
@@ -160,7 +160,7 @@ impl Asker {
         question: Question<'_>,
         why: &str,
         read: impl Fn(&Json) -> Result<T, ParseError> + Send + Sync,
-    ) -> Result<ModelAnswer<T>, Unasked> {
+    ) -> Result<ModelAnswer<T>, AskError> {
         let mut messages = question.messages;
         messages.extend(self.repair(why)?);
         self.ask(Question { messages, ..question }, read).await
@@ -168,7 +168,7 @@ impl Asker {
 
     /// Returns the model for an agent under test. Its requests count towards `step`.
     pub fn as_model(self: &Arc<Self>, step: &'static str) -> Arc<dyn ChatModel> {
-        Arc::new(Relabelled { asker: Arc::clone(self), step })
+        Arc::new(StepModel { asker: Arc::clone(self), step })
     }
 
     /// Returns the sampling of tokens.
@@ -236,12 +236,12 @@ impl ChatModel for Asker {
 }
 
 /// The model, with the name of another step in its requests.
-struct Relabelled {
+struct StepModel {
     asker: Arc<Asker>,
     step: &'static str,
 }
 
-impl ChatModel for Relabelled {
+impl ChatModel for StepModel {
     fn identity(&self) -> &Identity {
         self.asker.identity()
     }

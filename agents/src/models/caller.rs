@@ -14,7 +14,7 @@ use diorama_engine::Body;
 use diorama_engine::session::LogEntry;
 use diorama_output::row::Dialogue;
 use diorama_proof::candidate::{CandidateCall, CandidateGoal, End, FactClaim, Opening, Turn};
-use diorama_proof::{Candidate, Grounded};
+use diorama_proof::{Candidate, GroundedCandidate};
 use diorama_seeds::agent_tools::{CONFIRM, Confirmation};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -35,14 +35,14 @@ const BUDGET: Budget = Budget { steps: 60, calls: 40, tokens: 400_000, time_ms: 
 
 /// Reason for which the caller agent has no conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsolved {
+pub struct CallerFailure {
     /// Error class: `no_api_call`, `api_hallucination`, `wrong_argument` or another.
     pub class: String,
     /// Description of the failure.
     pub what: String,
 }
 
-impl Unsolved {
+impl CallerFailure {
     fn new(class: &str, what: impl Into<String>) -> Self {
         Self { class: class.to_owned(), what: what.into() }
     }
@@ -56,10 +56,10 @@ pub async fn solve(
     asker: &Arc<Asker>,
     number: u32,
     protocol: Protocol,
-    planned: &Grounded,
+    planned: &GroundedCandidate,
     row: &Dialogue,
     world: &BatchWorld,
-) -> Result<Result<Candidate, Unsolved>, Lost> {
+) -> Result<Result<Candidate, CallerFailure>, Lost> {
     let broken = |what: String| Lost::Fatal(format!("a proven conversation cannot be judged: {what}"));
     let task = Task::of(row).map_err(|error| broken(error.to_string()))?;
     let served = World::new(world.base.clone(), world.vocabulary.clone(), world.hash.clone());
@@ -87,7 +87,11 @@ pub async fn solve(
 
 /// Classifies a failure by the grader's errors about calls. Without such errors, the first wrong step
 /// gives the class.
-fn classify_failure(judge: &Judge, judged: &crate::evaluation::judge::Judged, steps: &[Step]) -> Unsolved {
+fn classify_failure(
+    judge: &Judge,
+    judged: &crate::evaluation::judge::JudgedEpisode,
+    steps: &[Step],
+) -> CallerFailure {
     use diorama_grade::ErrorClass::{
         ApiHallucination, InvalidInputParameters, MissInputParameters, NoApiCall,
     };
@@ -104,7 +108,7 @@ fn classify_failure(judge: &Judge, judged: &crate::evaluation::judge::Judged, st
     });
     let what =
         gave_up.into_iter().chain(Some(told).filter(|told| !told.is_empty())).collect::<Vec<_>>().join("; ");
-    Unsolved { class: class.unwrap_or_else(|| "failed".to_owned()), what }
+    CallerFailure { class: class.unwrap_or_else(|| "failed".to_owned()), what }
 }
 
 /// Makes a conversation of an agent's steps. The planned claims then refer to the agent's calls.
@@ -112,11 +116,11 @@ fn classify_failure(judge: &Judge, judged: &crate::evaluation::judge::Judged, st
 /// # Errors
 /// Returns an error if the agent's calls do not show the claimed facts.
 pub fn conversation(
-    planned: &Grounded,
+    planned: &GroundedCandidate,
     steps: &[Step],
     log: &[Arc<LogEntry>],
     protocol: Protocol,
-) -> Result<Candidate, Unsolved> {
+) -> Result<Candidate, CallerFailure> {
     let script = &planned.script;
     let mut goals: Vec<CandidateGoal> = Vec::new();
     let mut turns: Vec<Turn> = Vec::new();
@@ -136,7 +140,7 @@ pub fn conversation(
             }
             Step::Called { call, body, .. } if planned.checks.confirms && call.api == CONFIRM => {
                 let asked = Confirmation::deserialize(Json::Object(call.arguments.clone()));
-                let asked = asked.map_err(|error| Unsolved::new("unasked", error.to_string()))?;
+                let asked = asked.map_err(|error| CallerFailure::new("unasked", error.to_string()))?;
                 let user = body.get("content").and_then(Json::as_str).map(str::to_owned);
                 let (say, confirms) = (Some(asked.message), asked.calls.len());
                 turns.push(Turn { say, confirms, reasoning: message.reasoning.take(), ..Turn::default() });
@@ -172,7 +176,7 @@ pub fn conversation(
                     _ => continue,
                 };
                 let wordless =
-                    || Unsolved::new("wordless", "a goal was finished without a message to the user");
+                    || CallerFailure::new("wordless", "a goal was finished without a message to the user");
                 let say = (!words.is_empty()).then_some(words).ok_or_else(wordless)?;
                 let say = Turn { say: Some(say), reasoning: message.reasoning.take(), ..Turn::default() };
                 is_new = true;
@@ -197,17 +201,17 @@ pub fn conversation(
         }
     }
     if goals.len() != planned.candidate.goals.len() {
-        return Err(Unsolved::new("stopped_early", "not all goals were reached"));
+        return Err(CallerFailure::new("stopped_early", "not all goals were reached"));
     }
     Ok(Candidate { goals, ..planned.candidate.clone() })
 }
 
 /// Returns the planned end of a goal with its facts found in other calls.
-fn ends(planned: &Grounded, end: End, log: &[Arc<LogEntry>]) -> Result<End, Unsolved> {
+fn ends(planned: &GroundedCandidate, end: End, log: &[Arc<LogEntry>]) -> Result<End, CallerFailure> {
     let missing = |fact: &FactClaim| {
-        Unsolved::new("other_route", format!("no reply of its calls shows `{}`", fact.path))
+        CallerFailure::new("other_route", format!("no reply of its calls shows `{}`", fact.path))
     };
-    let facts: Result<Vec<FactClaim>, Unsolved> = end
+    let facts: Result<Vec<FactClaim>, CallerFailure> = end
         .facts
         .iter()
         .map(|fact| {
@@ -218,18 +222,27 @@ fn ends(planned: &Grounded, end: End, log: &[Arc<LogEntry>]) -> Result<End, Unso
     Ok(End { facts: facts?, ..end })
 }
 
-fn opening(planned: &Grounded, when: &Opening, log: &[Arc<LogEntry>]) -> Result<Opening, Unsolved> {
+fn opening(
+    planned: &GroundedCandidate,
+    when: &Opening,
+    log: &[Arc<LogEntry>],
+) -> Result<Opening, CallerFailure> {
     let Some(call) = when.call else { return Ok(when.clone()) };
     let path = when.path.clone().unwrap_or_default();
     let found = place(planned, call, &path, log);
-    let (call, path) =
-        found.ok_or_else(|| Unsolved::new("other_route", "no reply of its calls opens the next goal"))?;
+    let (call, path) = found
+        .ok_or_else(|| CallerFailure::new("other_route", "no reply of its calls opens the next goal"))?;
     Ok(Opening { call: Some(call), path: when.path.as_ref().map(|_| path), ..when.clone() })
 }
 
 /// Finds a call and a path that show the same value as a planned call at `path`. The call has the same
 /// API, or shows the same field of the same record.
-fn place(planned: &Grounded, call: usize, path: &str, log: &[Arc<LogEntry>]) -> Option<(usize, String)> {
+fn place(
+    planned: &GroundedCandidate,
+    call: usize,
+    path: &str,
+    log: &[Arc<LogEntry>],
+) -> Option<(usize, String)> {
     let gold = planned.entries.get(call)?;
     let root = path.split("[*]").next().unwrap_or_default().trim_end_matches('.');
     let wanted = gold.reply.body.at(root)?;

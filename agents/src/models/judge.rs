@@ -7,12 +7,12 @@
 use diorama_baselines::prompts::PromptError;
 use diorama_baselines::role_model::ParseError;
 use diorama_llm::Message;
-use diorama_proof::Grounded;
+use diorama_proof::GroundedCandidate;
 use diorama_seeds::model::World;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::ask::{Asker, Lost, Question, Unasked};
+use super::ask::{AskError, Asker, Lost, Question};
 use super::lines::{Line, lines};
 use super::prompts::PromptSet;
 
@@ -48,7 +48,7 @@ impl Vote {
 }
 
 /// Returns the lines of a conversation in the form that the judge reads.
-fn show_lines(grounded: &Grounded, world: &World) -> Vec<String> {
+fn show_lines(grounded: &GroundedCandidate, world: &World) -> Vec<String> {
     let line = |line| match line {
         Line::Said { speaker, words } => format!("{}: {words}", speaker.name()),
         Line::Happens(text) => text,
@@ -132,7 +132,7 @@ pub async fn judge(
     asker: &Asker,
     number: u32,
     votes: u32,
-    grounded: &Grounded,
+    grounded: &GroundedCandidate,
     world: &World,
 ) -> Result<Verdict, Lost> {
     let shown = show_lines(grounded, world);
@@ -144,8 +144,8 @@ pub async fn judge(
         let question = Question { step: STEP, number, messages: messages.clone(), schema: schema() };
         match asker.ask(question, |answer| parse(answer, &shown)).await {
             Ok(told) => verdict.votes.push(told.value),
-            Err(Unasked::Malformed(_)) => verdict.malformed += 1,
-            Err(Unasked::Lost(lost)) => return Err(lost),
+            Err(AskError::Malformed(_)) => verdict.malformed += 1,
+            Err(AskError::Lost(lost)) => return Err(lost),
         }
     }
     Ok(verdict)

@@ -1,7 +1,7 @@
 //! Owns the lines of a conversation: a model rewords them while the calls and claims stay.
 
 use diorama_proof::candidate::{CandidateGoal, Turn};
-use diorama_proof::{Candidate, Grounded};
+use diorama_proof::{Candidate, GroundedCandidate};
 use diorama_seeds::model::World;
 use diorama_user::join_sentences;
 
@@ -55,7 +55,7 @@ fn kind(goal: &CandidateGoal, said: &str) -> Kind {
 }
 
 /// Returns the lines of a conversation, in order. Each withheld detail is a line of its own.
-pub fn lines(grounded: &Grounded, world: &World) -> Vec<Line> {
+pub fn lines(grounded: &GroundedCandidate, world: &World) -> Vec<Line> {
     let said = |speaker, words: &str| Line::Said { speaker, words: words.to_owned() };
     let mut lines = Vec::new();
     let mut calls = 0;

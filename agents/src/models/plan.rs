@@ -5,7 +5,7 @@ use diorama_output::plan::Batch;
 use rand_chacha::ChaCha8Rng;
 
 use crate::draws::RowKey;
-use crate::rows::attempt::{Proven, RowMaker, Start};
+use crate::rows::attempt::{ProvenDialogue, RowMaker, Start};
 use crate::rows::turns::Turn;
 use crate::worlds::recipe::Recipe;
 use crate::worlds::world::BatchWorld;
@@ -16,7 +16,7 @@ pub const STEP: &str = "query";
 /// Plans a conversation for an attempt at a row. The result depends on the world and the numbers alone.
 /// The first attempt takes the turn of its row, as rows without a model do. Later attempts take other
 /// scenarios of the same ability and domain.
-pub fn plan(recipe: &Recipe, world: &BatchWorld, batch: &Batch, place: (u64, u32)) -> Option<Proven> {
+pub fn plan(recipe: &Recipe, world: &BatchWorld, batch: &Batch, place: (u64, u32)) -> Option<ProvenDialogue> {
     let (row_index, attempt) = place;
     let stream = stream(recipe, "plan", batch, place);
     let turn = recipe.turn(batch, row_index);

@@ -24,7 +24,7 @@ pub struct Quality {
     /// Number of rows by the authors of user and assistant.
     pub authors: BTreeMap<String, u64>,
     /// Counts of the judge's votes.
-    pub judged: Judged,
+    pub judged: JudgeVotes,
     /// Diversity of the rows.
     pub diversity: Option<Diversity>,
     /// Cost of the rows.
@@ -71,7 +71,7 @@ pub struct Sample {
 
 /// Counts of the judge's votes on rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Judged {
+pub struct JudgeVotes {
     /// Rows with votes.
     pub rows: u64,
     /// Rows on which all votes agree.

@@ -2,12 +2,12 @@
 
 use diorama_baselines::role_model::ParseError;
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_proof::{Candidate, Grounded};
+use diorama_proof::{Candidate, GroundedCandidate};
 use diorama_seeds::model::World;
 use diorama_seeds::task::ArgumentSource;
 use serde_json::{Value as Json, json};
 
-use super::ask::{Asker, ModelAnswer, Question, Unasked};
+use super::ask::{AskError, Asker, ModelAnswer, Question};
 use super::lines::{Line, Speaker, lines, with_words};
 
 /// Name of the step in usage reports and files.
@@ -36,7 +36,7 @@ impl Whose {
 
 /// Request to reword a conversation.
 pub struct Rewrite<'a> {
-    grounded: &'a Grounded,
+    grounded: &'a GroundedCandidate,
     whose: Whose,
     persona: &'a str,
     number: u32,
@@ -45,7 +45,13 @@ pub struct Rewrite<'a> {
 
 impl<'a> Rewrite<'a> {
     /// Makes a request. `persona` is the voice of the user, and `number` counts the row's requests.
-    pub fn new(grounded: &'a Grounded, world: &World, whose: Whose, persona: &'a str, number: u32) -> Self {
+    pub fn new(
+        grounded: &'a GroundedCandidate,
+        world: &World,
+        whose: Whose,
+        persona: &'a str,
+        number: u32,
+    ) -> Self {
         Self { grounded, whose, persona, number, lines: lines(grounded, world) }
     }
 
@@ -88,7 +94,7 @@ impl<'a> Rewrite<'a> {
         found
     }
 
-    fn question(&self, asker: &Asker) -> Result<Question<'static>, Unasked> {
+    fn question(&self, asker: &Asker) -> Result<Question<'static>, AskError> {
         let kept = self.list_kept_words();
         let mut number = 0;
         let shown: Vec<Json> = self
@@ -120,7 +126,7 @@ impl<'a> Rewrite<'a> {
     ///
     /// # Errors
     /// Returns an error if there is no reply, or if none has the requested form.
-    pub async fn ask(&self, asker: &Asker) -> Result<ModelAnswer<Vec<String>>, Unasked> {
+    pub async fn ask(&self, asker: &Asker) -> Result<ModelAnswer<Vec<String>>, AskError> {
         let question = self.question(asker)?;
         asker.ask(question, |answer| parse(answer, self.count())).await
     }
@@ -134,7 +140,7 @@ impl<'a> Rewrite<'a> {
         asker: &Asker,
         answer: ModelAnswer<Vec<String>>,
         why: &str,
-    ) -> Result<ModelAnswer<Vec<String>>, Unasked> {
+    ) -> Result<ModelAnswer<Vec<String>>, AskError> {
         let question =
             Question { step: STEP, number: self.number, messages: answer.messages, schema: schema() };
         asker.ask_again(question, why, |answer| parse(answer, self.count())).await

@@ -14,10 +14,10 @@ use diorama_output::row::Dialogue;
 use diorama_output::row::parts::Provenance;
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
-use diorama_proof::{Candidate, GateReport, Grounded};
+use diorama_proof::{Candidate, GateReport, GroundedCandidate};
 use serde_json::{Value as Json, json};
 
-use super::ask::{Asker, Lost, Unasked};
+use super::ask::{AskError, Asker, Lost};
 use super::plan;
 use super::rewrite::{self, Rewrite, Whose};
 use super::run_context::RunContext;
@@ -25,9 +25,9 @@ use super::searches::searched_again;
 use super::steps::{StepLine, Went};
 use super::{AssistantWords, UserWords, caller, judge};
 use crate::draws::choose;
-use crate::rows::attempt::{Proven, REPEATS};
-use crate::rows::prove::{Rejected, test};
-use crate::rows::row::{self, About};
+use crate::rows::attempt::{ProvenDialogue, REPEATS};
+use crate::rows::prove::{Rejection, test};
+use crate::rows::row::{self, RowProperties};
 use crate::scenarios::speech::SPEECH;
 use crate::scenarios::tags::OF_THE_WAY;
 use crate::worlds::world::BatchWorld;
@@ -101,23 +101,23 @@ impl Loss {
         Self::Dropped { step, reason: reason.into(), what: what.into() }
     }
 
-    fn unasked(step: &'static str, unasked: Unasked) -> Self {
+    fn unasked(step: &'static str, unasked: AskError) -> Self {
         match unasked {
-            Unasked::Lost(lost) => Self::Lost(lost),
-            Unasked::Malformed(what) => Self::dropped(step, "malformed", what),
+            AskError::Lost(lost) => Self::Lost(lost),
+            AskError::Malformed(what) => Self::dropped(step, "malformed", what),
         }
     }
 }
 
 /// A reworded conversation that passed the gates, with its authors.
-struct Worded {
-    grounded: Grounded,
+struct RewordedDialogue {
+    grounded: GroundedCandidate,
     report: GateReport,
     authors: BTreeMap<String, String>,
 }
 
 /// Result of the gates for a candidate that passed.
-type Passed = (Grounded, GateReport);
+type GateResult = (GroundedCandidate, GateReport);
 
 /// Reason to reject words: the step or gate, the name of the reason, and its description.
 type Wrong = (&'static str, String, String);
@@ -220,7 +220,7 @@ impl Work {
         Ok((row, proven.report))
     }
 
-    async fn plan(&mut self) -> Result<Proven, Loss> {
+    async fn plan(&mut self) -> Result<ProvenDialogue, Loss> {
         let (world, batch) = (self.world.clone(), self.job.batch.clone());
         let place = (self.job.row_index, self.attempt);
         let made = self
@@ -247,17 +247,17 @@ impl Work {
     }
 
     /// Runs a candidate through the gates.
-    async fn prove(&self, candidate: Candidate) -> Result<Result<Passed, Wrong>, Lost> {
+    async fn prove(&self, candidate: Candidate) -> Result<Result<GateResult, Wrong>, Lost> {
         let (world, batch) = (self.world.clone(), self.job.batch.clone());
         let place = (self.job.row_index, self.attempt);
         let tested = move |run_context: &RunContext| {
             let candidate = searched_again(&world, candidate);
             let mut stream = plan::stream(&run_context.recipe, "gates", &batch, place);
             test(&world, candidate, &mut stream).map_err(|rejected| match rejected {
-                Rejected::Gate(reason) => {
+                Rejection::Gate(reason) => {
                     (reason.gate.name(), reason.code.name().to_owned(), reason.to_string())
                 }
-                Rejected::Form(error) => {
+                Rejection::Form(error) => {
                     ("caller", "not of the form of a candidate".to_owned(), error.to_string())
                 }
             })
@@ -267,7 +267,7 @@ impl Work {
 
     /// Rewords all lines of the conversation in one request. Findings of the gates go back to the model
     /// once. If they remain, the lines of one speaker alone stay, if those pass.
-    async fn reword(&mut self, plan: &Proven, persona: &str) -> Result<Worded, Loss> {
+    async fn reword(&mut self, plan: &ProvenDialogue, persona: &str) -> Result<RewordedDialogue, Loss> {
         let settings = &self.run_context.settings;
         let user = settings.user == UserWords::Rewritten;
         let whose = Whose { user, assistant: settings.assistant == AssistantWords::Rewritten };
@@ -277,7 +277,11 @@ impl Work {
         let (asker, world) = (self.asker.clone(), self.world.clone());
         let rewrite = Rewrite::new(&plan.grounded, world.base.world(), whose, persona, self.attempt);
         if rewrite.count() == 0 {
-            return Ok(Worded { grounded: plan.grounded.clone(), report: plan.report.clone(), authors });
+            return Ok(RewordedDialogue {
+                grounded: plan.grounded.clone(),
+                report: plan.report.clone(),
+                authors,
+            });
         }
         let failed = |unasked| Loss::unasked(rewrite::STEP, unasked);
         let mut answer = rewrite.ask(&asker).await.map_err(failed)?;
@@ -311,12 +315,16 @@ impl Work {
         {
             authors.insert(role.to_owned(), rewrite::STEP.to_owned());
         }
-        Ok(Worded { grounded, report, authors })
+        Ok(RewordedDialogue { grounded, report, authors })
     }
 
     /// Lets the caller agent solve the request in a live session. If it fails, the planned calls stay if
     /// the settings allow that.
-    async fn answer(&mut self, plan: &Proven, proven: Worded) -> Result<Worded, Loss> {
+    async fn answer(
+        &mut self,
+        plan: &ProvenDialogue,
+        proven: RewordedDialogue,
+    ) -> Result<RewordedDialogue, Loss> {
         let settings = &self.run_context.settings;
         if settings.assistant != AssistantWords::Caller {
             return Ok(proven);
@@ -326,7 +334,7 @@ impl Work {
             Ok((grounded, report)) => {
                 let mut authors = proven.authors;
                 authors.insert("assistant".to_owned(), caller::STEP.to_owned());
-                Ok(Worded { grounded, report, authors })
+                Ok(RewordedDialogue { grounded, report, authors })
             }
             Err(Loss::Dropped { reason, what, .. }) if falls_back => {
                 self.note(caller::STEP, Went::FellBack, Some((&reason, &what)), Json::Null);
@@ -337,7 +345,7 @@ impl Work {
     }
 
     /// Returns the caller agent's own solution, if the gates pass it.
-    async fn solve(&mut self, plan: &Proven, proven: &Worded) -> Result<Passed, Loss> {
+    async fn solve(&mut self, plan: &ProvenDialogue, proven: &RewordedDialogue) -> Result<GateResult, Loss> {
         let row = self.row(plan, proven);
         let (asker, world, protocol) =
             (self.asker.clone(), self.world.clone(), self.run_context.settings.protocol);
@@ -358,7 +366,7 @@ impl Work {
     }
 
     /// Asks the judge for votes, if the settings ask for any.
-    async fn judge(&mut self, grounded: &Grounded) -> Result<(), Loss> {
+    async fn judge(&mut self, grounded: &GroundedCandidate) -> Result<(), Loss> {
         let votes = self.run_context.settings.votes;
         if votes == 0 {
             return Ok(());
@@ -381,7 +389,7 @@ impl Work {
         Err(Loss::dropped(judge::STEP, fault, why))
     }
 
-    fn row(&self, plan: &Proven, proven: &Worded) -> Dialogue {
+    fn row(&self, plan: &ProvenDialogue, proven: &RewordedDialogue) -> Dialogue {
         let settings = &self.run_context.settings;
         let provenance = Provenance {
             backend: "llm".to_owned(),
@@ -398,7 +406,7 @@ impl Work {
         let by_caller = proven.authors.get("assistant").is_some_and(|author| author == caller::STEP);
         let tags: Vec<&'static str> =
             plan.tags.iter().copied().filter(|name| !by_caller || !OF_THE_WAY.contains(name)).collect();
-        let about = About {
+        let about = RowProperties {
             ability: plan.ability,
             tags: &tags,
             domain: Some(plan.domain),

@@ -82,7 +82,7 @@ pub struct Progress {
 
 /// End of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct RunEnd {
     /// Reason for which the run stopped before it tried all rows.
     pub stopped: Option<String>,
     /// Rows that are unfinished because the model gave no reply.
@@ -104,10 +104,10 @@ pub fn run(
     concurrency: usize,
     steps: Option<&Path>,
     progress: &(dyn Fn(Progress) + Sync),
-) -> Result<Ended, RunError> {
+) -> Result<RunEnd, RunError> {
     let concurrency = concurrency.max(1);
     let batches: Vec<Batch> = writer.pending().iter().flat_map(|file| file.batches.clone()).collect();
-    let Some(first) = batches.first() else { return Ok(Ended::default()) };
+    let Some(first) = batches.first() else { return Ok(RunEnd::default()) };
     let rows_per_batch = (first.row_indexes.end - first.row_indexes.start).max(1) as usize;
     let rows = ModelRows {
         run_context,
@@ -151,7 +151,7 @@ struct Heard {
     fatal: Option<String>,
     /// Reason for which the first unfinished row is unfinished.
     unheard: Option<String>,
-    ended: Ended,
+    ended: RunEnd,
 }
 
 impl RowSource for ModelRows<'_> {

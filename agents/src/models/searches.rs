@@ -2,7 +2,7 @@
 
 use diorama_baselines::trace::names_found;
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_proof::{Candidate, Code, Grounded, ground};
+use diorama_proof::{Candidate, Code, GroundedCandidate, ground};
 use diorama_seeds::model::ApiId;
 use serde_json::Value as Json;
 
@@ -33,7 +33,7 @@ pub fn searched_again(world: &BatchWorld, candidate: Candidate) -> Candidate {
 
 /// Finds the API for which a search was made. The first later call to a result of the search decides,
 /// else the next call.
-fn find_sought_api(world: &BatchWorld, grounded: &Grounded, search: usize) -> Option<ApiId> {
+fn find_sought_api(world: &BatchWorld, grounded: &GroundedCandidate, search: usize) -> Option<ApiId> {
     let model = world.base.world();
     let reply = grounded.entries.get(search)?.reply.json_tree(&model.zone);
     let shown = names_found(&reply);

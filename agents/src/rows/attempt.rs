@@ -15,7 +15,7 @@ use diorama_output::row::{Dialogue, Split};
 use diorama_output::stats::duplicates::{shingles, similar};
 use diorama_output::stats::text::words;
 use diorama_proof::candidate::CandidateGoal;
-use diorama_proof::{GateReport, Grounded};
+use diorama_proof::{GateReport, GroundedCandidate};
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId, World};
 use diorama_seeds::task::{Ability, Difficulty};
 use diorama_seeds::value::Instant;
@@ -24,8 +24,8 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
 use super::proposal::{Proposal, TaskSpec, propose};
-use super::prove::{BandError, Rejected, test, test_band};
-use super::row::{self, About};
+use super::prove::{BandError, Rejection, test, test_band};
+use super::row::{self, RowProperties};
 use super::source::RowSource;
 use super::turns::Turn;
 use crate::draws::{RowKey, Streams, WordingTurn};
@@ -100,9 +100,9 @@ impl Start {
 
 /// A conversation that passed the gates.
 #[derive(Clone, Debug)]
-pub struct Proven {
+pub struct ProvenDialogue {
     /// The candidate with its sources.
-    pub grounded: Grounded,
+    pub grounded: GroundedCandidate,
     /// The findings of the gates.
     pub report: GateReport,
     /// The ability that it exercises.
@@ -171,7 +171,7 @@ impl<'a> RowMaker<'a> {
             authors: std::collections::BTreeMap::new(),
             difficulty: None,
         };
-        let about = About {
+        let about = RowProperties {
             ability: proven.ability,
             tags: &proven.tags,
             domain: Some(proven.domain),
@@ -189,7 +189,7 @@ impl<'a> RowMaker<'a> {
         key: RowKey<'_>,
         mut stream: ChaCha8Rng,
         start: Option<Start>,
-    ) -> Option<Proven> {
+    ) -> Option<ProvenDialogue> {
         let world = self.world;
         let turn = start.as_ref().map(|start| start.turn);
         let ability = turn.map_or_else(|| ability(self.abilities, &mut stream), |turn| turn.ability);
@@ -289,13 +289,13 @@ impl<'a> RowMaker<'a> {
             match tested {
                 Ok((grounded, report)) => {
                     self.requests.push(opening);
-                    return Some(Proven { grounded, report, ability, tags, domain, attempt });
+                    return Some(ProvenDialogue { grounded, report, ability, tags, domain, attempt });
                 }
-                Err(BandError::Rejected(Rejected::Gate(reason))) => {
+                Err(BandError::Rejected(Rejection::Gate(reason))) => {
                     self.funnel.drop_at(reason.gate.name(), reason.code.name())
                 }
                 Err(BandError::Band(reason)) => self.funnel.drop_at("difficulty", reason),
-                Err(BandError::Rejected(Rejected::Form(_))) => {
+                Err(BandError::Rejected(Rejection::Form(_))) => {
                     self.funnel.drop_at("caller", "not of the form of a candidate")
                 }
             }
@@ -392,7 +392,7 @@ mod tests {
     }
 
     /// Makes the conversations of a recipe's only batch.
-    fn prove_all(recipe: &Recipe) -> Vec<Proven> {
+    fn prove_all(recipe: &Recipe) -> Vec<ProvenDialogue> {
         let batch = Batch { index: 0, split: Split::Train, row_indexes: 0..ROWS };
         let world = make_batch_world(recipe, &batch).unwrap();
         let mut maker = RowMaker::new(&world, recipe.streams(), &recipe.abilities, batch.split);

@@ -3,7 +3,7 @@
 //! Grounds a candidate and runs the six gates on it. The author makes no difference.
 
 use diorama_proof::candidate::CandidateError;
-use diorama_proof::{Candidate, GateReport, Grounded, Reason, difficulty, ground, prove};
+use diorama_proof::{Candidate, GateReport, GroundedCandidate, Reason, difficulty, ground, prove};
 use diorama_seeds::task::difficulty::{Difficulty, MAX_CALLS};
 use rand_chacha::ChaCha8Rng;
 
@@ -11,7 +11,7 @@ use crate::worlds::world::BatchWorld;
 
 /// The reason for rejecting a candidate.
 #[derive(Debug, thiserror::Error)]
-pub enum Rejected {
+pub enum Rejection {
     /// It cannot be run.
     #[error(transparent)]
     Form(#[from] CandidateError),
@@ -25,7 +25,7 @@ pub enum Rejected {
 pub(crate) enum BandError {
     /// The candidate fails in any band.
     #[error(transparent)]
-    Rejected(#[from] Rejected),
+    Rejection(#[from] Rejection),
     /// It has another difficulty than the requested one.
     #[error("{0}")]
     Band(&'static str),
@@ -39,9 +39,9 @@ pub fn test(
     world: &BatchWorld,
     candidate: Candidate,
     rng: &mut ChaCha8Rng,
-) -> Result<(Grounded, GateReport), Rejected> {
+) -> Result<(GroundedCandidate, GateReport), Rejection> {
     let grounded = ground(world.context(), candidate)?;
-    let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
+    let report = prove(world.context(), &grounded, rng).map_err(Rejection::Gate)?;
     Ok((grounded, report))
 }
 
@@ -55,8 +55,8 @@ pub(crate) fn test_band(
     candidate: Candidate,
     (band, tags): (Difficulty, &[&str]),
     rng: &mut ChaCha8Rng,
-) -> Result<(Grounded, GateReport), BandError> {
-    let grounded = ground(world.context(), candidate).map_err(Rejected::Form)?;
+) -> Result<(GroundedCandidate, GateReport), BandError> {
+    let grounded = ground(world.context(), candidate).map_err(Rejection::Form)?;
     let counts = difficulty::measure(&world.base, &grounded, &GateReport::default(), tags);
     if counts.calls >= MAX_CALLS {
         return Err(BandError::Band("needs too many calls"));
@@ -64,7 +64,7 @@ pub(crate) fn test_band(
     if !counts.bands_of_traps().contains(&band) {
         return Err(BandError::Band("is of another band"));
     }
-    let report = prove(world.context(), &grounded, rng).map_err(Rejected::Gate)?;
+    let report = prove(world.context(), &grounded, rng).map_err(Rejection::Gate)?;
     if counts.with_traps(report.traps).band() != band {
         return Err(BandError::Band("is of another band"));
     }

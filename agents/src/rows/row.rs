@@ -4,7 +4,7 @@ use diorama_engine::Base;
 use diorama_engine::tools::is_of_solution;
 use diorama_output::row::parts::{Episode, Event, Provenance, UserFacts};
 use diorama_output::row::{Dialogue, Message, Role, Split, ToolCall, row_id};
-use diorama_proof::{GateReport, Grounded, difficulty};
+use diorama_proof::{GateReport, GroundedCandidate, difficulty};
 use diorama_seeds::answer::{Claims, GoldAnswer};
 use diorama_seeds::model::{DomainId, World};
 use diorama_seeds::task::{Ability, GoldCall, Outcome, nested_calls};
@@ -27,7 +27,7 @@ pub struct RowWorld<'a> {
 }
 
 /// The properties of a row that the proven candidate does not determine.
-pub struct About<'a> {
+pub struct RowProperties<'a> {
     /// The ability that it exercises.
     pub ability: Ability,
     /// The tags that its dialogue shows.
@@ -44,7 +44,12 @@ pub struct About<'a> {
 
 /// Builds a row.
 #[must_use]
-pub fn row(world: RowWorld<'_>, grounded: &Grounded, gates: &GateReport, about: &About<'_>) -> Dialogue {
+pub fn row(
+    world: RowWorld<'_>,
+    grounded: &GroundedCandidate,
+    gates: &GateReport,
+    about: &RowProperties<'_>,
+) -> Dialogue {
     let model = world.base.world();
     let counts = difficulty::measure(world.base, grounded, gates, about.tags);
     let depth = counts.depth;
@@ -148,7 +153,7 @@ struct Transcript {
     events: Vec<Event>,
 }
 
-fn make_transcript(base: &Base, grounded: &Grounded) -> Transcript {
+fn make_transcript(base: &Base, grounded: &GroundedCandidate) -> Transcript {
     let zone = &base.world().zone;
     let mut transcript = Transcript::default();
     transcript.messages.push(Message::new(Role::System, grounded.system.clone()));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
-use diorama_proof::{Candidate, Grounded};
+use diorama_proof::{Candidate, GroundedCandidate};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::Ability;
@@ -16,7 +16,7 @@ use super::set::Further;
 use super::shares::Shares;
 use super::tools::Pool;
 use super::unplayed::Unplayed;
-use crate::rows::prove::{Rejected, test};
+use crate::rows::prove::{Rejection, test};
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
 use crate::worlds::world::{BatchWorld, WorldTemplate};
@@ -29,11 +29,11 @@ pub enum Lost {
     Unplayed(#[from] Unplayed),
     /// The played conversation does not pass.
     #[error("{rejected}")]
-    Rejected {
+    Rejection {
         /// The played conversation.
         candidate: Box<Candidate>,
         /// The reason for its rejection.
-        rejected: Box<Rejected>,
+        rejected: Box<Rejection>,
     },
 }
 
@@ -46,7 +46,7 @@ pub fn rehearse(
     (first, later): (&Scenario, &[Vec<&Scenario>]),
     ability: Ability,
     seed: u64,
-) -> Result<(Candidate, Grounded), Lost> {
+) -> Result<(Candidate, GroundedCandidate), Lost> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let options = PlayOptions { forbids: seed.is_multiple_of(2), ..options(world, rng.random(), ability) };
     let candidate = play(world, first, later, options, &mut rng)?.candidate;
@@ -96,10 +96,10 @@ impl Lost {
         match self {
             Self::Unplayed(reason) => format!("cannot be played: {}", reason.name()),
             Self::Rejected { rejected, .. } => match &**rejected {
-                Rejected::Gate(reason) => {
+                Rejection::Gate(reason) => {
                     format!("does not pass: {} {}", reason.gate.name(), reason.code.name())
                 }
-                Rejected::Form(_) => "not of the form of a candidate".to_owned(),
+                Rejection::Form(_) => "not of the form of a candidate".to_owned(),
             },
         }
     }
@@ -204,7 +204,7 @@ fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {
 
 /// Returns a conversation for people: the speakers, the calls and their replies.
 #[must_use]
-pub fn conversation(candidate: &Candidate, run: Option<(&Grounded, &BatchWorld)>) -> String {
+pub fn conversation(candidate: &Candidate, run: Option<(&GroundedCandidate, &BatchWorld)>) -> String {
     let mut out = String::new();
     let mut number = 0;
     for goal in &candidate.goals {

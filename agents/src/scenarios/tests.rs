@@ -26,7 +26,7 @@ use super::*;
 use crate::draws::WordingTurn;
 use crate::rows::proposal::{TaskSpec, propose};
 use crate::rows::prove::test;
-use crate::rows::row::{About, called, row};
+use crate::rows::row::{RowProperties, called, row};
 use crate::worlds::make::make_world;
 use crate::worlds::recipe::{Ingredients, Recipe};
 use crate::worlds::world::{BatchWorld, WorldTemplate};
@@ -337,7 +337,7 @@ fn a_row_has_the_domain_of_its_scenario() {
         let Ok(proposal) = propose(&world, &spec, &mut rng) else { continue };
         let scenario = world_template.scenario_set.draw(ability, anywhere(drawn)).unwrap();
         let grounded = diorama_proof::ground(world.context(), proposal.candidate).unwrap();
-        let about = About {
+        let about = RowProperties {
             ability,
             tags: &[],
             domain: Some(proposal.domain),

@@ -19,7 +19,7 @@ use serde_json::Value as Json;
 
 use super::error::{VerifyError, column, same};
 use crate::episode::{Task, World};
-use crate::rows::row::{About, RowWorld, row as row_of};
+use crate::rows::row::{RowProperties, RowWorld, row as row_of};
 
 /// Version of the generator whose rows hold no claims.
 const WITHOUT_CLAIMS: &str = "generate/1";
@@ -55,7 +55,7 @@ pub(super) fn compare(row: &Dialogue, task: &Task, world: &World) -> Result<bool
     let traps = provenance.difficulty.map_or(0, |counts| counts.traps);
     let gates = GateReport { traps, ..task.gates.clone() };
     let tags: Vec<&str> = row.tags.iter().map(String::as_str).collect();
-    let about = About {
+    let about = RowProperties {
         ability: row.ability,
         tags: &tags,
         domain: None,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use diorama_agents::episode::Task;
 use diorama_agents::models::prompts::PromptSet;
 use diorama_agents::models::quality::Quality;
-use diorama_agents::models::run::{Ended, RunError, run};
+use diorama_agents::models::run::{RunEnd, RunError, run};
 use diorama_agents::models::{AssistantWords, Settings, UserWords};
 use diorama_llm::{
     BudgetLimits, ChatError, ChatModel, ChatReply, ChatRequest, HttpModel, HttpSettings, JsonMode, Message,
@@ -32,7 +32,7 @@ use serde_json::{Value as Json, json};
 use self::setup::{connected, files, make, plain, recipe, run_context, script, settings, writer};
 
 /// Makes rows with a server under faults, and holds the counts against the server's own.
-async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (Ended, Summary) {
+async fn under(faults: Vec<(Fault, f64)>, dialogues: u64) -> (RunEnd, Summary) {
     let server = ModelServer::start(script(faults)).await.unwrap();
     let budget = RunBudget::unlimited();
     let settings = settings(UserWords::Rewritten, AssistantWords::Scenario);

@@ -18,7 +18,7 @@ use crate::row::{Dialogue, Role};
 
 /// A mutation of a row's calls after which its task is not solved.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rejected {
+pub struct RejectedMutant {
     /// The kind of mutation: `drop_call`, `change_argument`, `other_api` or `add_write`.
     pub kind: &'static str,
     /// Index of the call, including searches and mistakes. The number of calls for a call added at the end.
@@ -28,11 +28,11 @@ pub struct Rejected {
 }
 
 /// Lists the mutants of a row with which its task is not solved, each with a different effect.
-pub type ListMutants<'a> = &'a dyn Fn(&Dialogue) -> Vec<Rejected>;
+pub type ListMutants<'a> = &'a dyn Fn(&Dialogue) -> Vec<RejectedMutant>;
 
 /// A rejected version of a message.
 #[derive(Clone, Debug)]
-pub(super) struct Damaged {
+pub(super) struct DamagedTurn {
     /// The index of the replaced turn.
     pub(super) at: usize,
     pub(super) turn: Turn,
@@ -40,8 +40,12 @@ pub(super) struct Damaged {
 }
 
 /// Returns the pairs of a conversation, in the order of its turns.
-pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id: &str) -> Vec<Damaged> {
-    let mut by_kind: Vec<(&'static str, Vec<Damaged>)> = Vec::new();
+pub(super) fn make_pairs(
+    conversation: &Conversation,
+    rejected: &[RejectedMutant],
+    id: &str,
+) -> Vec<DamagedTurn> {
+    let mut by_kind: Vec<(&'static str, Vec<DamagedTurn>)> = Vec::new();
     for damaged in rejected.iter().filter_map(|mutant| damage_turn(conversation, mutant)) {
         match by_kind.iter_mut().find(|(kind, _)| *kind == damaged.kind) {
             Some((_, others)) => others.push(damaged),
@@ -50,7 +54,7 @@ pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id:
     }
     let hash = blake3::hash(id.as_bytes());
     let chosen = by_kind.into_iter().zip(hash.as_bytes().iter().cycle());
-    let mut pairs: Vec<Damaged> = chosen
+    let mut pairs: Vec<DamagedTurn> = chosen
         .map(|((_, mut all), byte)| {
             let at = usize::from(*byte) % all.len();
             all.swap_remove(at)
@@ -62,7 +66,7 @@ pub(super) fn make_pairs(conversation: &Conversation, rejected: &[Rejected], id:
 
 /// Returns the rejected message of a mutant. Returns none if its call does not fit the schema, or if its
 /// message is no training target.
-fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged> {
+fn damage_turn(conversation: &Conversation, mutant: &RejectedMutant) -> Option<DamagedTurn> {
     let mut calls = conversation.turns.iter().enumerate().flat_map(|(at, turn)| {
         let calls = turn.calls.iter().enumerate();
         let of_world = calls.filter(|(_, call)| !conversation.is_own_tool(&call.name));
@@ -96,7 +100,7 @@ fn damage_turn(conversation: &Conversation, mutant: &Rejected) -> Option<Damaged
     let tools = list_visible_tools(conversation, at);
     let is_valid =
         turn.calls.iter().all(|call| conversation.is_own_tool(&call.name) || is_valid(&tools, call));
-    (chosen.train && !is_same && is_valid).then_some(Damaged { at, turn, kind: mutant.kind })
+    (chosen.train && !is_same && is_valid).then_some(DamagedTurn { at, turn, kind: mutant.kind })
 }
 
 /// Returns the next assistant message that calls no API: an answer, a question for consent, or the end of a

@@ -15,7 +15,7 @@ use crate::row::{Dialogue, RowFault};
 
 /// The lines of a row in a format.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct ExportLines {
     /// Lines without line ends. Most formats have one. None if the format cannot represent the row.
     pub(super) lines: Vec<String>,
     /// Number of goals without a line, in a row with lines. Only for the format with one line per goal.
@@ -31,11 +31,11 @@ pub(super) fn write(
     number: u64,
     row: &Dialogue,
     list_mutants: ListMutants<'_>,
-) -> Result<Written, RowFault> {
+) -> Result<ExportLines, RowFault> {
     if shape.format == Format::ReverseChain {
         return benchmarks::reverse_chain(row, number, Conversation::of(row)?);
     }
-    Ok(Written { lines: lines(shape, number, row, list_mutants)?, goals_left_out: 0 })
+    Ok(ExportLines { lines: lines(shape, number, row, list_mutants)?, goals_left_out: 0 })
 }
 
 fn lines(

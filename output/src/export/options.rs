@@ -59,7 +59,7 @@ pub enum Content {
 /// The form of an exported row whose APIs are found by searching.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Searched {
+pub enum SearchForm {
     /// The tools that searches have shown follow those visible at the start; not for whole dialogues.
     ///
     /// A search's reply names them. A whole dialogue would show all of them at its start.
@@ -114,7 +114,7 @@ pub struct Options {
     /// The content of messages with calls only.
     pub content: Option<Content>,
     /// The form of rows with searches.
-    pub searched: Option<Searched>,
+    pub searched: Option<SearchForm>,
     /// The form of goal endings.
     pub answers: Option<Answers>,
     /// The form of calls that are made together.
@@ -129,7 +129,7 @@ pub(super) struct Shape {
     pub(super) format: Format,
     pub(super) arguments: Arguments,
     pub(super) content: Content,
-    pub(super) searched: Searched,
+    pub(super) searched: SearchForm,
     pub(super) answers: Answers,
     pub(super) parallel: Parallel,
     pub(super) row_id: RowId,
@@ -161,7 +161,7 @@ impl Options {
         // Reward formats are always structured, so asking for that is allowed.
         let is_own = format.is_reward() && self.answers == Some(Answers::Structured);
         refuse(self.answers.is_some() && !is_own, format.takes_answers(), "answers")?;
-        refuse(self.searched == Some(Searched::Deferred), format.takes_deferred(), "searched deferred")?;
+        refuse(self.searched == Some(SearchForm::Deferred), format.takes_deferred(), "searched deferred")?;
         refuse(self.parallel.is_some(), format.takes_answers(), "parallel")?;
         refuse(self.row_id.is_some(), format == Format::Openai, "row-id")?;
         let openai = format == Format::Openai;
@@ -170,9 +170,9 @@ impl Options {
             arguments: self.arguments.unwrap_or(if openai { Arguments::String } else { Arguments::Object }),
             content: self.content.unwrap_or(if openai { Content::Null } else { Content::Empty }),
             searched: self.searched.unwrap_or(if format.takes_deferred() && format != Format::NemoGym {
-                Searched::Deferred
+                SearchForm::Deferred
             } else {
-                Searched::Dispatch
+                SearchForm::Dispatch
             }),
             answers: self.answers.unwrap_or(if format.is_reward() {
                 Answers::Structured

@@ -4,29 +4,29 @@ use diorama_seeds::agent_tools::{CALL_API, CONFIRM, call_api};
 use serde_json::{Map, Value as Json, json};
 
 use super::conversation::{Call, Conversation, TOOL_SEARCHER, Turn, tool_name, wrap_function};
-use super::options::Searched;
+use super::options::SearchForm;
 
 use diorama_seeds::ending::FINISH;
 
 /// Renders a conversation with searches. Other conversations are unchanged.
-pub(super) fn render(conversation: &mut Conversation, how: Searched) {
+pub(super) fn render(conversation: &mut Conversation, how: SearchForm) {
     if !conversation.is_searched() {
         return;
     }
     match how {
-        Searched::Deferred => defer(conversation),
-        Searched::Dispatch => {
+        SearchForm::Deferred => defer(conversation),
+        SearchForm::Dispatch => {
             // `call_api` comes after `ToolSearcher` and before the tools that end a goal.
             conversation.tools.insert(1, call_api());
             conversation.turns.iter_mut().for_each(|turn| dispatch(turn, how));
         }
-        Searched::Text => {}
+        SearchForm::Text => {}
     }
 }
 
 /// Renders one turn like its conversation: calls go through `call_api`.
-pub(super) fn dispatch(turn: &mut Turn, how: Searched) {
-    if how != Searched::Dispatch {
+pub(super) fn dispatch(turn: &mut Turn, how: SearchForm) {
+    if how != SearchForm::Dispatch {
         return;
     }
     let direct = |name: &str| [TOOL_SEARCHER, FINISH, CONFIRM].contains(&name);

@@ -1,7 +1,7 @@
 //! Makes the rows of a dataset's configuration `structured`.
 
 use super::conversation::Conversation;
-use super::options::Searched;
+use super::options::SearchForm;
 use super::{endings, searched};
 use crate::row::{Dialogue, RowFault};
 
@@ -14,7 +14,7 @@ pub(crate) fn make_structured(row: &Dialogue) -> Result<Dialogue, RowFault> {
     let mut conversation = Conversation::of(row)?;
     endings::apply(row, &mut conversation)?;
     conversation.number_calls(&row.id);
-    searched::render(&mut conversation, Searched::Dispatch);
+    searched::render(&mut conversation, SearchForm::Dispatch);
     let (tools, messages) = conversation.into_columns();
     Ok(Dialogue {
         id: row.id.clone(),

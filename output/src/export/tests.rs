@@ -8,7 +8,9 @@ use std::fs;
 use serde_json::{Value as Json, json};
 
 use super::formats::write;
-use super::{Answers, Exported, Format, ListMutants, Options, Rejected, Source, export, write_lines};
+use super::{
+    Answers, ExportCounts, Format, ListMutants, Options, RejectedMutant, Source, export, write_lines,
+};
 use crate::folder::tests::dataset;
 use crate::folder::{Folder, Selection};
 use crate::row::{Dialogue, Message, Role, Split, ToolCall};
@@ -124,7 +126,7 @@ fn searched_row() -> Dialogue {
 const NO_MUTANTS: ListMutants<'static> = &|_| Vec::new();
 
 /// Returns a mutant that changes the arguments of the first call that has arguments and is no search.
-fn change_arguments(row: &Dialogue) -> Vec<Rejected> {
+fn change_arguments(row: &Dialogue) -> Vec<RejectedMutant> {
     let calls: Vec<&ToolCall> = row.messages.iter().flat_map(|message| &message.tool_calls).collect();
     let has_arguments =
         |call: &&ToolCall| call.function.name != "ToolSearcher" && call.function.arguments != "{}";
@@ -135,7 +137,7 @@ fn change_arguments(row: &Dialogue) -> Vec<Rejected> {
         *value = if value.is_string() { "Eva".into() } else { 9.into() };
     }
     let api = calls[call].function.name.clone();
-    vec![Rejected { kind: "change_argument", call, instead: Some((api, arguments)) }]
+    vec![RejectedMutant { kind: "change_argument", call, instead: Some((api, arguments)) }]
 }
 
 const fn source<'a>(folder: &'a Folder, selection: &'a Selection) -> Source<'a> {
@@ -181,7 +183,7 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let (guard, path) = dataset();
     let folder = Folder::open(Storage::local(&path)).unwrap();
     let out = guard.path().join("rows.jsonl");
-    let whole = Exported { rows: 80, lines: 80, left_out: 0, goals_left_out: 0, fault: None };
+    let whole = ExportCounts { rows: 80, lines: 80, left_out: 0, goals_left_out: 0, fault: None };
     assert_eq!(
         export(&source(&folder, &Selection::default()), Options::new(Format::Jsonl), &out).unwrap(),
         whole
@@ -193,18 +195,18 @@ fn a_dataset_is_exported_whole_or_by_split() {
     let test = Options::new(Format::Trl);
     assert_eq!(
         export(&source(&folder, &of_test), test, &out).unwrap(),
-        Exported { rows: 20, lines: 20, left_out: 0, goals_left_out: 0, fault: None }
+        ExportCounts { rows: 20, lines: 20, left_out: 0, goals_left_out: 0, fault: None }
     );
     assert_eq!(fs::read_to_string(&out).unwrap().lines().count(), 20);
     let test = Options::new(Format::TrlPromptCompletion);
     assert_eq!(
         export(&source(&folder, &of_test), test, &out).unwrap(),
-        Exported { rows: 20, lines: 40, left_out: 0, goals_left_out: 0, fault: None }
+        ExportCounts { rows: 20, lines: 40, left_out: 0, goals_left_out: 0, fault: None }
     );
     let labels = Options::new(Format::ReverseChain);
     assert_eq!(
         export(&source(&folder, &Selection::default()), labels, &out).unwrap(),
-        Exported { rows: 80, lines: 40, left_out: 40, goals_left_out: 0, fault: None }
+        ExportCounts { rows: 80, lines: 40, left_out: 40, goals_left_out: 0, fault: None }
     );
     let error = export(&source(&folder, &of_test), test, guard.path()).unwrap_err().to_string();
     assert!(error.ends_with("is a folder, expected the name of a file"), "{error}");
@@ -237,7 +239,7 @@ fn an_export_that_fails_or_has_no_rows_leaves_the_earlier_file() {
     fs::write(&out, "earlier").unwrap();
     let none = Selection { ids: vec!["x".to_owned()], ..Selection::default() };
     let done = export(&source(&folder, &none), Options::new(Format::Jsonl), &out).unwrap();
-    assert_eq!((done, fs::read_to_string(&out).unwrap().as_str()), (Exported::default(), "earlier"));
+    assert_eq!((done, fs::read_to_string(&out).unwrap().as_str()), (ExportCounts::default(), "earlier"));
     fs::write(path.join("data/test-00000-of-00001.parquet"), "cut").unwrap();
     let error = export(&source(&folder, &Selection::default()), Options::new(Format::Jsonl), &out)
         .unwrap_err()

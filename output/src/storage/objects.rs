@@ -197,7 +197,7 @@ impl Objects {
         let listed = self.wait(list_pages(Arc::clone(&self.store), self.path(folder)));
         let listed = listed.map_err(|error| self.error("list", folder, &error))?;
         let too_many = || StorageError { doing: "list", place: self.place(folder), cause: Cause::TooMany };
-        let (objects, folders): Listed = listed.ok_or_else(too_many)?;
+        let (objects, folders): FolderListing = listed.ok_or_else(too_many)?;
         let name = |path: &Path| path.filename().map(str::to_owned);
         let files = objects
             .iter()
@@ -376,11 +376,14 @@ impl Drop for ObjectWriter {
 }
 
 /// The objects and the subfolders of a folder.
-type Listed = (Vec<ObjectMeta>, BTreeSet<Path>);
+type FolderListing = (Vec<ObjectMeta>, BTreeSet<Path>);
 
 /// Lists a folder page by page. Returns none if it exceeds the limits of entries or pages, as an endless
 /// listing does.
-async fn list_pages(store: Arc<dyn ListedStore>, folder: Path) -> object_store::Result<Option<Listed>> {
+async fn list_pages(
+    store: Arc<dyn ListedStore>,
+    folder: Path,
+) -> object_store::Result<Option<FolderListing>> {
     let prefix = Some(format!("{folder}/")).filter(|prefix| prefix != "/");
     let (mut objects, mut folders) = (Vec::new(), BTreeSet::new());
     let mut page_token = None;

@@ -27,7 +27,7 @@ impl Report {
 /// its nearest ancestor. So does a path that the text lacks, such as a default.
 pub(crate) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else { return };
-    let mut wanted = Wanted::default();
+    let mut wanted = PathTree::default();
     let mut open: Vec<(&mut Finding, usize)> = Vec::new();
     for finding in findings.filter(|finding| finding.line.is_none()) {
         if let Some(steps) = parse(&finding.path) {
@@ -59,7 +59,7 @@ pub(crate) fn locate<'f>(findings: impl Iterator<Item = &'f mut Finding>, text: 
 
 /// The paths to locate, as a tree. Node 0 is the document.
 #[derive(Default)]
-struct Wanted {
+struct PathTree {
     nodes: Vec<Node>,
 }
 
@@ -104,7 +104,7 @@ enum Kind {
     Mapping(Option<(Step, (u32, u32))>),
 }
 
-impl Wanted {
+impl PathTree {
     fn insert(&mut self, steps: Vec<Step>) -> usize {
         if self.nodes.is_empty() {
             self.nodes.push(Node::default());

@@ -28,7 +28,7 @@ mod references;
 mod state;
 mod values;
 
-pub use known::{Facts, Known, List, Listed, Lookup, Named, NoRecords};
+pub use known::{Facts, KnownValues, List, ListedRecords, Lookup, NameableRecord, NoRecords};
 
 /// Maximum depth of a generated value. Deeper values are null.
 const MAX_DEPTH: u32 = 24;
@@ -63,7 +63,7 @@ impl Schemas {
             // If a creation reply would be empty, it shows values as any other reply does, usually a
             // confirmation.
             if value.as_object().is_some_and(Map::is_empty) {
-                let any = Rc::new(Known { is_new: false, ..(*facts.known).clone() });
+                let any = Rc::new(KnownValues { is_new: false, ..(*facts.known).clone() });
                 value = maker().value(schema, &place, &Scope::Record(any));
             }
             maker().show_key(schema, &facts.known, &mut value);

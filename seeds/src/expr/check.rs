@@ -27,7 +27,7 @@ const MAX_DEPTH: usize = 64;
 /// A checked operand, and the depth of its tree.
 #[derive(Clone)]
 struct Operand<'a> {
-    typed: Typed<'a>,
+    typed: TypedNode<'a>,
     depth: usize,
 }
 
@@ -84,7 +84,7 @@ pub(crate) fn compile_value(source: &str, scope: &mut Scope<'_>, schema: &Schema
 fn with_checker<'a>(
     source: &str,
     scope: &mut Scope<'a>,
-    finish: impl FnOnce(&Checker<'_, 'a>, Typed<'a>) -> Result<Typed<'a>, ExprError>,
+    finish: impl FnOnce(&Checker<'_, 'a>, TypedNode<'a>) -> Result<TypedNode<'a>, ExprError>,
 ) -> Result<Expr, ExprError> {
     let root = parse(source)?;
     let before = scope.mark();
@@ -101,7 +101,7 @@ fn with_checker<'a>(
 
 /// A node with the known properties of its values.
 #[derive(Clone)]
-struct Typed<'a> {
+struct TypedNode<'a> {
     node: Node,
     kind: ExprType,
     /// Declared schema, if the value comes unchanged from a field or argument. It gives the enum values and
@@ -124,7 +124,7 @@ fn error<T>(offset: usize, message: impl Into<String>) -> Result<T, ExprError> {
     Err(ExprError { offset, message: message.into() })
 }
 
-impl<'a> Typed<'a> {
+impl<'a> TypedNode<'a> {
     fn new(node: Node, kind: ExprType, offset: usize) -> Self {
         Self { node, kind, schema: None, offset }
     }
@@ -146,7 +146,7 @@ impl<'a> Typed<'a> {
 }
 
 impl<'a> Checker<'_, 'a> {
-    fn check(&mut self, expr: &Ast) -> Result<Typed<'a>, ExprError> {
+    fn check(&mut self, expr: &Ast) -> Result<TypedNode<'a>, ExprError> {
         let offset = expr.offset;
         if self.depth >= MAX_DEPTH {
             return error(
@@ -173,7 +173,7 @@ impl<'a> Checker<'_, 'a> {
         checked
     }
 
-    fn name(&mut self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn name(&mut self, name: &str, offset: usize) -> Result<TypedNode<'a>, ExprError> {
         if let Some(operand) = self.frames.last().and_then(|frame| frame.operand(name)).cloned() {
             return self.stand_in(operand, offset);
         }
@@ -181,11 +181,11 @@ impl<'a> Checker<'_, 'a> {
             return error(offset, format!("`{name}` has no meaning in a definition; the record is `item`"));
         }
         if let Some((slot, kind)) = self.scope.variable(name) {
-            return Ok(Typed::new(Node::Variable(slot), kind, offset));
+            return Ok(TypedNode::new(Node::Variable(slot), kind, offset));
         }
         match name {
-            "now" => return Ok(Typed::new(Node::Now, ExprType::DateTime, offset)),
-            "today" => return Ok(Typed::new(Node::Today, ExprType::Date, offset)),
+            "now" => return Ok(TypedNode::new(Node::Now, ExprType::DateTime, offset)),
+            "today" => return Ok(TypedNode::new(Node::Today, ExprType::Date, offset)),
             "args" => return error(offset, "found `args` alone; expected `args.` and a parameter's name"),
             "record" | "item" | "me" => {
                 return error(offset, format!("`{name}` has no meaning here; {}", self.names_here()));
@@ -209,7 +209,7 @@ impl<'a> Checker<'_, 'a> {
         format!("known here: {}", self.scope.all_names().join(", "))
     }
 
-    fn select(&mut self, operand: &Ast, member: &str, dot: usize) -> Result<Typed<'a>, ExprError> {
+    fn select(&mut self, operand: &Ast, member: &str, dot: usize) -> Result<TypedNode<'a>, ExprError> {
         if let AstKind::Name(name) = &operand.kind
             && name == "args"
         {
@@ -230,7 +230,7 @@ impl<'a> Checker<'_, 'a> {
         self.member(self.follow(inner).typed, member, dot)
     }
 
-    fn argument(&self, name: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn argument(&self, name: &str, offset: usize) -> Result<TypedNode<'a>, ExprError> {
         if !self.frames.is_empty() {
             return error(offset, "`args` has no meaning in a definition; give it a parameter");
         }
@@ -240,10 +240,10 @@ impl<'a> Checker<'_, 'a> {
             return error(offset, format!("the API has no parameter `{name}`; {}", suggest(name, known)));
         };
         let node = Node::Argument(ParameterId(position as u16));
-        Ok(Typed::of_schema(node, &parameters[position].schema, offset))
+        Ok(TypedNode::of_schema(node, &parameters[position].schema, offset))
     }
 
-    fn member(&self, inner: Typed<'a>, name: &str, dot: usize) -> Result<Typed<'a>, ExprError> {
+    fn member(&self, inner: TypedNode<'a>, name: &str, dot: usize) -> Result<TypedNode<'a>, ExprError> {
         let offset = inner.offset;
         match &inner.kind {
             ExprType::Record(id) => {
@@ -257,7 +257,7 @@ impl<'a> Checker<'_, 'a> {
                 };
                 let kind = self.scope.field_kind(*id, field);
                 let schema = self.scope.field_schema(*id, field);
-                Ok(Typed { node: Node::Field(inner.boxed(), field), kind, schema, offset })
+                Ok(TypedNode { node: Node::Field(inner.boxed(), field), kind, schema, offset })
             }
             ExprType::Object => {
                 let declared = inner.schema.and_then(|schema| match &schema.kind {
@@ -265,19 +265,27 @@ impl<'a> Checker<'_, 'a> {
                     _ => None,
                 });
                 let Some(fields) = declared else {
-                    return Ok(Typed::new(Node::Member(inner.boxed(), name.into()), ExprType::Any, offset));
+                    return Ok(TypedNode::new(
+                        Node::Member(inner.boxed(), name.into()),
+                        ExprType::Any,
+                        offset,
+                    ));
                 };
                 match fields.iter().find(|field| &*field.name == name) {
-                    Some(field) => {
-                        Ok(Typed::of_schema(Node::Member(inner.boxed(), name.into()), &field.schema, offset))
-                    }
+                    Some(field) => Ok(TypedNode::of_schema(
+                        Node::Member(inner.boxed(), name.into()),
+                        &field.schema,
+                        offset,
+                    )),
                     None => {
                         let known = fields.iter().map(|field| &*field.name).collect();
                         error(dot, format!("the object has no member `{name}`; {}", suggest(name, known)))
                     }
                 }
             }
-            ExprType::Any => Ok(Typed::new(Node::Member(inner.boxed(), name.into()), ExprType::Any, offset)),
+            ExprType::Any => {
+                Ok(TypedNode::new(Node::Member(inner.boxed(), name.into()), ExprType::Any, offset))
+            }
             other => error(
                 dot,
                 format!(
@@ -288,7 +296,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn list(&mut self, elements: &[Ast], offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn list(&mut self, elements: &[Ast], offset: usize) -> Result<TypedNode<'a>, ExprError> {
         let mut items = Vec::with_capacity(elements.len());
         let mut kind = ExprType::Null;
         for element in elements {
@@ -313,11 +321,11 @@ impl<'a> Checker<'_, 'a> {
             Some(values) => Node::Literal(Value::List(values.into())),
             None => Node::List(nodes),
         };
-        Ok(Typed::new(node, ExprType::List(Box::new(item_kind)), offset))
+        Ok(TypedNode::new(node, ExprType::List(Box::new(item_kind)), offset))
     }
 }
 
-fn literal<'a>(value: &Value, offset: usize) -> Typed<'a> {
+fn literal<'a>(value: &Value, offset: usize) -> TypedNode<'a> {
     let kind = match value {
         Value::Null => ExprType::Null,
         Value::Bool(_) => ExprType::Boolean,
@@ -325,7 +333,7 @@ fn literal<'a>(value: &Value, offset: usize) -> Typed<'a> {
         Value::Number(_) => ExprType::Number,
         _ => ExprType::String,
     };
-    Typed::new(Node::Literal(value.clone()), kind, offset)
+    TypedNode::new(Node::Literal(value.clone()), kind, offset)
 }
 
 #[cfg(test)]

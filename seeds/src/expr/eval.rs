@@ -395,7 +395,7 @@ struct Frame<'v> {
     record: &'v Record,
     outer: Option<&'v Frame<'v>>,
     /// Values that are the same for all records of the fold. None for a record under test.
-    known: Option<&'v folds::Known>,
+    known: Option<&'v folds::InnerFolds>,
 }
 
 /// A result. It is borrowed if possible, so that reading fields and arguments allocates nothing.

@@ -29,7 +29,7 @@ pub(super) enum Token {
 
 /// A token, and the byte offset of its start.
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(super) struct PlacedToken {
     pub(super) token: Token,
     pub(super) start: usize,
 }
@@ -42,7 +42,7 @@ fn refuse<T>(offset: usize, message: impl Into<String>) -> Result<T, ExprError> 
 ///
 /// # Errors
 /// Returns an error if the text exceeds the bounds, or has characters that the language lacks.
-pub(super) fn tokens(source: &str) -> Result<Vec<Placed>, ExprError> {
+pub(super) fn tokens(source: &str) -> Result<Vec<PlacedToken>, ExprError> {
     if source.len() > MAX_BYTES {
         let found = source.len();
         let message =
@@ -93,7 +93,7 @@ impl Lexer<'_> {
         }
     }
 
-    fn next(&mut self) -> Result<Option<Placed>, ExprError> {
+    fn next(&mut self) -> Result<Option<PlacedToken>, ExprError> {
         self.skip_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
         if self.at >= self.source.len() {
             return Ok(None);
@@ -111,7 +111,7 @@ impl Lexer<'_> {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start)?,
             _ => self.sign(start, byte)?,
         };
-        Ok(Some(Placed { token, start }))
+        Ok(Some(PlacedToken { token, start }))
     }
 
     fn sign(&mut self, start: usize, byte: u8) -> Result<Token, ExprError> {

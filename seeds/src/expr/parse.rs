@@ -2,7 +2,7 @@
 
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::error::ExprError;
-use crate::expr::lexer::{Placed, Token, tokens};
+use crate::expr::lexer::{PlacedToken, Token, tokens};
 use crate::expr::operator::Operator;
 use crate::value::Value;
 
@@ -24,7 +24,7 @@ pub(super) fn parse(source: &str) -> Result<Ast, ExprError> {
 
 struct Parser<'t> {
     source: &'t str,
-    tokens: std::iter::Peekable<std::vec::IntoIter<Placed>>,
+    tokens: std::iter::Peekable<std::vec::IntoIter<PlacedToken>>,
     depth: usize,
 }
 
@@ -52,7 +52,7 @@ fn node(kind: AstKind, offset: usize) -> Ast {
 impl Parser<'_> {
     /// Returns the error that the next token is not allowed here.
     fn unexpected(&mut self) -> ExprError {
-        let Some(Placed { start, .. }) = self.tokens.peek() else {
+        let Some(PlacedToken { start, .. }) = self.tokens.peek() else {
             let message = "the expression ends too early; expected an operand".to_owned();
             return ExprError { offset: self.source.len(), message };
         };
@@ -140,8 +140,8 @@ impl Parser<'_> {
         if let Some(offset) = self.take(b'!') {
             return Ok(node(AstKind::Not(Box::new(self.operand()?)), offset));
         }
-        let minus = |placed: &Placed| placed.token == Token::Operator(Operator::Subtract);
-        if let Some(Placed { start, .. }) = self.tokens.next_if(minus) {
+        let minus = |placed: &PlacedToken| placed.token == Token::Operator(Operator::Subtract);
+        if let Some(PlacedToken { start, .. }) = self.tokens.next_if(minus) {
             return self.negated(start);
         }
         let first = self.primary()?;
@@ -190,10 +190,10 @@ impl Parser<'_> {
 
     fn primary(&mut self) -> Result<Ast, ExprError> {
         use Token::{Literal, Name, Sign};
-        let begins = |placed: &Placed| matches!(placed.token, Literal(_) | Name(_) | Sign(b'(' | b'['));
-        let Some(Placed { token, start }) = self.tokens.next_if(begins) else {
+        let begins = |placed: &PlacedToken| matches!(placed.token, Literal(_) | Name(_) | Sign(b'(' | b'['));
+        let Some(PlacedToken { token, start }) = self.tokens.next_if(begins) else {
             return Err(match self.tokens.peek() {
-                Some(Placed { token: Token::LeastInteger, start }) => {
+                Some(PlacedToken { token: Token::LeastInteger, start }) => {
                     ExprError { offset: *start, message: "the integer does not fit into 64 bits".to_owned() }
                 }
                 _ => self.unexpected(),

@@ -22,19 +22,19 @@ const DAY: i64 = 86_400;
 
 /// The source of a field, and the parser for each `fake` inside it.
 #[derive(Clone, Copy)]
-pub(super) struct Written<'a> {
+pub(super) struct FieldSource<'a> {
     pub(super) doc: &'a FieldDoc,
     pub(super) read: ReadFake,
 }
 
 /// Returns the maker for a field without `fake`. `written` is none for items and members.
-pub(super) fn maker(schema: &Schema, written: Option<Written<'_>>, place: &Place<'_>) -> Maker {
+pub(super) fn maker(schema: &Schema, written: Option<FieldSource<'_>>, place: &Place<'_>) -> Maker {
     maker_at(schema, written, place, place.name, 0)
 }
 
 fn maker_at(
     schema: &Schema,
-    written: Option<Written<'_>>,
+    written: Option<FieldSource<'_>>,
     place: &Place<'_>,
     name: &str,
     depth: u32,
@@ -58,11 +58,12 @@ fn maker_at(
         }
         Type::Object(members) if depth < 8 => {
             let member = |member: &crate::schema::ObjectField| {
-                let of = written.and_then(|Written { doc, read }| {
-                    Some(Written { doc: doc.fields.get(&*member.name)?, read })
+                let of = written.and_then(|FieldSource { doc, read }| {
+                    Some(FieldSource { doc: doc.fields.get(&*member.name)?, read })
                 });
-                let made =
-                    of.and_then(|Written { doc, read }| read(doc.fake.as_ref()?, &member.schema, place).ok());
+                let made = of.and_then(|FieldSource { doc, read }| {
+                    read(doc.fake.as_ref()?, &member.schema, place).ok()
+                });
                 let made =
                     made.unwrap_or_else(|| maker_at(&member.schema, of, place, &member.name, depth + 1));
                 (member.name.clone(), member.schema.clone(), member.optional, made)

@@ -43,7 +43,7 @@ pub(super) struct ResourcePlan {
     /// Group of the first field about a location.
     pub(super) main_place: Option<usize>,
     /// Values of the given records, which come first.
-    pub(super) given: Vec<Vec<(usize, Given)>>,
+    pub(super) given: Vec<Vec<(usize, GivenValue)>>,
     /// Section of the given records: `records` or `examples`.
     pub(super) section: &'static str,
     /// Number of records, without those of `each`.
@@ -84,12 +84,12 @@ pub(super) struct EachPlan {
     pub(super) by: usize,
     pub(super) min: u32,
     pub(super) max: u32,
-    pub(super) set: Vec<(usize, Given)>,
+    pub(super) set: Vec<(usize, GivenValue)>,
 }
 
 /// A value of a given record.
 #[derive(Clone, Debug)]
-pub(super) enum Given {
+pub(super) enum GivenValue {
     /// The value.
     Value(Value),
     /// A reference by key or display value.
@@ -419,7 +419,7 @@ fn read_row(
     clock: Clock<'_>,
     path: &str,
     findings: &mut Vec<Finding>,
-) -> Vec<(usize, Given)> {
+) -> Vec<(usize, GivenValue)> {
     let mut values = Vec::with_capacity(row.len());
     for (name, json) in row {
         let Some(id) = resource.field_named(name) else {
@@ -443,10 +443,10 @@ fn read_row(
     values
 }
 
-fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, String> {
+fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<GivenValue, String> {
     if json.is_null() && !field.schema.nullable {
         return if field.optional {
-            Ok(Given::Value(Value::Absent))
+            Ok(GivenValue::Value(Value::Absent))
         } else {
             // A null in `each.set` stands for a reference that the record does not have. A required field
             // then gets a generated value.
@@ -456,20 +456,20 @@ fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, Str
     let is_reference = |schema: &Schema| matches!(schema.kind, Type::Reference { .. });
     match (&field.schema.kind, json) {
         (Type::Reference { .. }, Json::String(_) | Json::Number(_)) => {
-            return Ok(Given::Reference(json.clone()));
+            return Ok(GivenValue::Reference(json.clone()));
         }
         (Type::List(item), Json::Array(items)) if is_reference(item) => {
-            return Ok(Given::References(items.clone()));
+            return Ok(GivenValue::References(items.clone()));
         }
         _ => {}
     }
     match (field.schema.parse_json(json, clock.zone), &field.schema.kind, json) {
-        (Ok(value), ..) => Ok(Given::Value(value)),
+        (Ok(value), ..) => Ok(GivenValue::Value(value)),
         (Err(error), Type::Date, Json::String(text)) => {
-            relative(text, clock, false).map(Given::Value).ok_or_else(|| error.to_string())
+            relative(text, clock, false).map(GivenValue::Value).ok_or_else(|| error.to_string())
         }
         (Err(error), Type::DateTime, Json::String(text)) => {
-            relative(text, clock, true).map(Given::Value).ok_or_else(|| error.to_string())
+            relative(text, clock, true).map(GivenValue::Value).ok_or_else(|| error.to_string())
         }
         (Err(error), ..) => Err(format!("{error}{}", error.at)),
     }
@@ -477,7 +477,7 @@ fn read_value(json: &Json, field: &Field, clock: Clock<'_>) -> Result<Given, Str
 
 /// Completes a record that an author wrote. Without a provider, a missing optional field is absent, and any
 /// other takes its default.
-fn complete(values: &mut Vec<(usize, Given)>, resource: &Resource, doc: &ResourceDoc) {
+fn complete(values: &mut Vec<(usize, GivenValue)>, resource: &Resource, doc: &ResourceDoc) {
     for (index, field) in resource.fields.iter().enumerate() {
         let made = doc.fields.get(&*field.name).is_some_and(|doc| doc.fake.is_some())
             || doc.has_rows_of(&field.name);
@@ -485,8 +485,8 @@ fn complete(values: &mut Vec<(usize, Given)>, resource: &Resource, doc: &Resourc
             continue;
         }
         match &field.default {
-            Some(default) => values.push((index, Given::Value(default.clone()))),
-            None if field.optional => values.push((index, Given::Value(Value::Absent))),
+            Some(default) => values.push((index, GivenValue::Value(default.clone()))),
+            None if field.optional => values.push((index, GivenValue::Value(Value::Absent))),
             None => {}
         }
     }

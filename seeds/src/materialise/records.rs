@@ -10,13 +10,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use self::field::Dealt;
-use self::fields::{Fields, Taken};
-use self::known::{Known, given_value};
+use self::fields::{Fields, UniqueValues};
+use self::known::{KnownValues, given_value};
 use super::cast::Cast;
 use super::derive::{Done, Indexes, MOST_BYTES};
 use super::maker::{Fault, Maker};
 use super::moment::Clock;
-use super::plan::{Given, Plan, ResourcePlan};
+use super::plan::{GivenValue, Plan, ResourcePlan};
 use super::value::Making;
 use crate::draw::Streams;
 use crate::keys;
@@ -40,12 +40,12 @@ pub(super) struct Run<'a> {
     done: Vec<Vec<Record>>,
     key_fields: Vec<usize>,
     /// References by display value that are still unresolved: resource, record, field and given value.
-    later: Vec<(usize, Value, usize, Given)>,
+    later: Vec<(usize, Value, usize, GivenValue)>,
     /// Number of bytes of text that expressions may still make.
     bytes: Cell<u64>,
     indexes: Indexes,
     /// Possible targets of given references, by resource.
-    known: RefCell<Vec<Known>>,
+    known: RefCell<Vec<KnownValues>>,
 }
 
 /// A record of `each`.
@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
             later: Vec::new(),
             bytes: Cell::new(MOST_BYTES),
             indexes: Indexes::default(),
-            known: RefCell::new((0..resources).map(|_| Known::default()).collect()),
+            known: RefCell::new((0..resources).map(|_| KnownValues::default()).collect()),
         };
         run.count()?;
         for index in 0..resources {
@@ -156,7 +156,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Returns the keys of a resource in the order of its records. Given keys stay.
+    /// Returns the keys of a resource in the order of its records. GivenValue keys stay.
     fn keys_of(&self, index: usize) -> Result<Vec<Value>, Finding> {
         let (resource, plan) = self.parts(index);
         let key = resource.key.index();
@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
                     break key;
                 }
                 attempt += 1;
-                // Given keys may be keys of the format, which can then run out before its capacity.
+                // GivenValue keys may be keys of the format, which can then run out before its capacity.
                 if u128::from(attempt) > capacity.min(u128::from(u32::MAX)) {
                     return Err(Finding::error(
                         format!("{}.records", plan.path),
@@ -229,14 +229,14 @@ impl<'a> Run<'a> {
         for n in 0..size {
             let child =
                 n.checked_sub(plan.count as usize).and_then(|child| self.children[index].get(child)).copied();
-            let mut given: Vec<(usize, Given)> = plan.given.get(n).cloned().unwrap_or_default();
+            let mut given: Vec<(usize, GivenValue)> = plan.given.get(n).cloned().unwrap_or_default();
             let mut position = n as u64;
             if let Some(child) = child {
                 let each = &plan.each[child.entry];
                 position = u64::from(child.position);
                 given.extend(each.set.iter().cloned());
                 let parent = self.keys[each.parent].get(child.parent).cloned().unwrap_or_default();
-                given.push((each.by, Given::Value(parent)));
+                given.push((each.by, GivenValue::Value(parent)));
             }
             let mut values = vec![Value::Absent; plan.fields.len()];
             let mut fixed = vec![false; plan.fields.len()];
@@ -310,10 +310,10 @@ impl<'a> Run<'a> {
     }
 
     /// Returns the unique values of given records, so that no generated value equals one.
-    fn given_taken(&self, index: usize) -> Result<Taken, Finding> {
+    fn given_taken(&self, index: usize) -> Result<UniqueValues, Finding> {
         let (resource, plan) = self.parts(index);
         // References also count if their targets are already made.
-        let value = |i: usize, row: &[(usize, Given)], field: usize| -> Result<Option<Value>, Finding> {
+        let value = |i: usize, row: &[(usize, GivenValue)], field: usize| -> Result<Option<Value>, Finding> {
             let given = row.iter().find(|(given, _)| *given == field);
             let value = given
                 .map(|(_, given)| self.given(index, i, &resource.fields[field].schema, given))
@@ -354,7 +354,7 @@ impl<'a> Run<'a> {
             }
             groups.push(set);
         }
-        Ok(Taken { fields, groups })
+        Ok(UniqueValues { fields, groups })
     }
 }
 

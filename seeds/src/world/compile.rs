@@ -31,7 +31,7 @@ use super::findings::Findings;
 use super::part::Part;
 use crate::doc::{DomainHead, GivenDoc, WORLD_VERSION, WorldDoc};
 use crate::english::capitalised;
-use crate::model::{Auth, Domain, DomainId, FieldId, Given, Resource, ResourceId, World};
+use crate::model::{Auth, Domain, DomainId, FieldId, Resource, ResourceId, StartValue, World};
 use crate::naming;
 use crate::schema::Type;
 use crate::value::{Instant, Str, Value, Zone, nfc};
@@ -254,15 +254,15 @@ impl Resolver<'_> {
         let path = head.name("given");
         for (name, doc) in self.part.head.iter().flat_map(|head| &head.given) {
             let given = match doc {
-                GivenDoc::Value(Json::String(text)) => Some(Given::Value(Value::String(nfc(text)))),
+                GivenDoc::Value(Json::String(text)) => Some(StartValue::Value(Value::String(nfc(text)))),
                 GivenDoc::Value(Json::Number(number)) => {
-                    number.as_i64().map(|number| Given::Value(Value::Integer(number)))
+                    number.as_i64().map(|number| StartValue::Value(Value::Integer(number)))
                 }
                 GivenDoc::Value(_) => None,
                 GivenDoc::FieldOf(place) => place.split_once('.').and_then(|(resource, field)| {
                     let resource = self.names.resource(self.id, resource)?;
                     let field = self.resources.get(resource.index())?.field_named(field)?;
-                    Some(Given::FieldOf(resource, field))
+                    Some(StartValue::FieldOf(resource, field))
                 }),
             };
             match given {

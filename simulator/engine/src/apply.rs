@@ -15,7 +15,7 @@ use super::{arguments, contract, outage, run};
 
 /// The result of a call.
 #[derive(Clone, Debug)]
-pub struct Applied {
+pub struct CallResult {
     /// The reply.
     pub reply: Reply,
     /// The state after the call. Equal to the state before it unless the call succeeded.
@@ -32,8 +32,8 @@ pub struct Applied {
 /// refusals of the world. A 422 is a value that records do not accept, or a calculation without a result. A
 /// 500 is a fault of the world itself, independent of arguments and earlier calls.
 #[must_use]
-pub fn apply(base: &Base, state: &State, call: &Call) -> Applied {
-    attempt(base, state, call).unwrap_or_else(|refusal| Applied {
+pub fn apply(base: &Base, state: &State, call: &Call) -> CallResult {
+    attempt(base, state, call).unwrap_or_else(|refusal| CallResult {
         reply: refusal.into_reply(),
         state: state.clone(),
         changes: Vec::new(),
@@ -51,18 +51,18 @@ pub fn broken_rule(base: &Base, state: &State, call: &Call, api: ApiId) -> Optio
 }
 
 /// Returns the result of [`apply`], or its refusal.
-pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applied> {
+pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<CallResult> {
     let Some(id) = base.api_named(&call.api) else {
         if call.api != TOOL_SEARCHER {
             return Err(unknown_api(&call.api, base.world().apis.iter().map(|api| &*api.name), false));
         }
         let arguments = arguments::parse(&base.tools.searcher, &call.arguments, &base.world().zone)?;
         let reply = tools::search_reply(base, state.search(), &arguments);
-        return Ok(Applied { reply, state: state.clone(), changes: Vec::new(), needs: None });
+        return Ok(CallResult { reply, state: state.clone(), changes: Vec::new(), needs: None });
     };
     let api = base.world().api(id);
     if let Some((reply, state)) = outage::meet(state, id, api, call) {
-        return Ok(Applied { reply, state, changes: Vec::new(), needs: None });
+        return Ok(CallResult { reply, state, changes: Vec::new(), needs: None });
     }
     let sent = contract::read_body(api, &call.arguments, &base.world().zone)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)
@@ -76,7 +76,7 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<Applie
     let Run { draft, made, next, total, needs, .. } = run;
     let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
     let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
-    Ok(Applied { reply: Reply { status, body, next, total }, state, changes, needs })
+    Ok(CallResult { reply: Reply { status, body, next, total }, state, changes, needs })
 }
 
 /// Returns the refusal of a call to an unknown API, with the nearest names. It mentions the tool search only

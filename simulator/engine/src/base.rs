@@ -29,7 +29,7 @@ use super::tools::index::{TOOL_SEARCHER, ToolIndex};
 pub struct Base {
     world: World,
     apis: FxHashMap<Str, ApiId>,
-    resources: Vec<Frozen>,
+    resources: Vec<FrozenIndexes>,
     pub(super) names: Arc<[Str]>,
     pub(super) initial: Arc<[Table]>,
     pub(super) tools: ToolIndex,
@@ -59,7 +59,7 @@ const STEPS_FOR_EACH_RECORD: u64 = 20;
 
 /// The indexes of one resource over its frozen records.
 #[derive(Debug)]
-pub(super) struct Frozen {
+pub(super) struct FrozenIndexes {
     by_key: FxHashMap<Value, u32>,
     indexes: Vec<(FieldId, Form, Index)>,
     /// The fields of all resources that refer to this one.
@@ -155,7 +155,7 @@ impl Base {
                 .map(|(_, field, form)| (*field, *form, Index::new(&resource.records, *field, *form)))
                 .collect();
             tables.push(Table::new(sum, resource.records.len()));
-            resources.push(Frozen { by_key, indexes, referrers: Vec::new() });
+            resources.push(FrozenIndexes { by_key, indexes, referrers: Vec::new() });
         }
         for referrer in referrers(&world) {
             if let Some(target) = resources.get_mut(referrer.0.index()) {
@@ -225,7 +225,7 @@ impl Base {
         self.world.resources.get(resource.index()).map_or(&[], |resource| &resource.records)
     }
 
-    pub(super) fn frozen(&self, resource: ResourceId) -> Option<&Frozen> {
+    pub(super) fn frozen(&self, resource: ResourceId) -> Option<&FrozenIndexes> {
         self.resources.get(resource.index())
     }
 
@@ -278,12 +278,12 @@ fn referrers(world: &World) -> impl Iterator<Item = (ResourceId, Referrer)> {
     })
 }
 
-type Wanted = BTreeSet<(ResourceId, FieldId, Form)>;
+type IndexedFields = BTreeSet<(ResourceId, FieldId, Form)>;
 
 /// Returns the fields to index: references, unique fields, and fields that lookups, filters and expressions
 /// compare for equality.
-fn wanted_indexes(world: &World) -> Wanted {
-    let mut wanted = Wanted::new();
+fn wanted_indexes(world: &World) -> IndexedFields {
+    let mut wanted = IndexedFields::new();
     for (position, resource) in world.resources.iter().enumerate() {
         let id = ResourceId(position as u16);
         for (field, declared) in resource.fields.iter().enumerate() {
@@ -320,7 +320,7 @@ fn wanted_indexes(world: &World) -> Wanted {
     wanted
 }
 
-fn wanted_by_filters(query: &Query, wanted: &mut Wanted) {
+fn wanted_by_filters(query: &Query, wanted: &mut IndexedFields) {
     for filter in &query.filters {
         match &filter.test {
             FilterTest::Compare(field, Comparison::Equal) => {

@@ -27,7 +27,7 @@ pub(super) struct Draft<'a> {
 }
 
 /// The refusal of a record, with the fields that it concerns.
-type Broken = (Refusal, Vec<FieldId>);
+type RecordRefusal = (Refusal, Vec<FieldId>);
 
 /// Maximum number of tries to find a free key.
 const KEY_ATTEMPTS: u32 = 10_000;
@@ -183,7 +183,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    fn check_references(&self, change: &RecordChange, after: &Record) -> Result<(), Broken> {
+    fn check_references(&self, change: &RecordChange, after: &Record) -> Result<(), RecordRefusal> {
         let declared = self.base.world().resource(change.resource);
         for (position, (field, value)) in declared.fields.iter().zip(after.iter()).enumerate() {
             if change.before.as_ref().is_some_and(|before| before[position] == *value) {
@@ -212,7 +212,7 @@ impl<'a> Draft<'a> {
         Some(Refusal::new(422, detail).expecting(expected))
     }
 
-    fn check_unique(&self, change: &RecordChange, after: &Record) -> Result<(), Broken> {
+    fn check_unique(&self, change: &RecordChange, after: &Record) -> Result<(), RecordRefusal> {
         let declared = self.base.world().resource(change.resource);
         let changed = |field: &FieldId| {
             change.before.as_ref().is_none_or(|before| before[field.index()] != after[field.index()])

@@ -22,7 +22,7 @@ pub struct Faults {
 
 /// A fault that fired at a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Fired {
+pub struct FiredFault {
     /// The kind of fault.
     pub kind: Kind,
     /// The position of its rule.
@@ -69,15 +69,15 @@ impl Faults {
     /// Returns the faults that fire at a call, in the order of their rules. At most one of them replaces the
     /// API's reply. Delays and distortions may be added.
     #[must_use]
-    pub fn at(&self, seed: u64, number: u64, api: &Api) -> Vec<Fired> {
-        let mut fired: Vec<Fired> = Vec::new();
+    pub fn at(&self, seed: u64, number: u64, api: &Api) -> Vec<FiredFault> {
+        let mut fired: Vec<FiredFault> = Vec::new();
         for (position, rule) in self.rules.iter().enumerate() {
             let chance = Chance { seed, number, position: position as u64 };
             let taken = rule.kind.answers() && fired.iter().any(|fault| fault.kind.answers());
             if taken || !rule.concerns(number, api) || chance.unit(0) >= rule.probability() {
                 continue;
             }
-            fired.push(Fired {
+            fired.push(FiredFault {
                 kind: rule.kind,
                 rule: position,
                 delay_ms: rule.delay_ms(chance.unit(1)),
@@ -89,7 +89,7 @@ impl Faults {
     }
 
     /// Returns the rule of a fault that fired.
-    pub fn rule(&self, fired: &Fired) -> Option<&Rule> {
+    pub fn rule(&self, fired: &FiredFault) -> Option<&Rule> {
         self.rules.get(fired.rule)
     }
 }

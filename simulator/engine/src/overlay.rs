@@ -194,18 +194,18 @@ pub(super) struct Changes<'a> {
 }
 
 /// The frozen records at some positions.
-pub(super) struct Picked<'a> {
+pub(super) struct PickedRecords<'a> {
     records: &'a [Record],
     positions: std::slice::Iter<'a, u32>,
 }
 
-impl<'a> Picked<'a> {
+impl<'a> PickedRecords<'a> {
     pub(super) fn new(records: &'a [Record], positions: &'a [u32]) -> Self {
         Self { records, positions: positions.iter() }
     }
 }
 
-impl<'a> Iterator for Picked<'a> {
+impl<'a> Iterator for PickedRecords<'a> {
     type Item = &'a Record;
 
     fn next(&mut self) -> Option<&'a Record> {
@@ -214,7 +214,7 @@ impl<'a> Iterator for Picked<'a> {
 }
 
 /// Frozen records merged with changes, in key order.
-pub(super) struct Merged<'a, F> {
+pub(super) struct MergedRecords<'a, F> {
     key: FieldId,
     frozen: F,
     changes: Option<Changes<'a>>,
@@ -222,7 +222,7 @@ pub(super) struct Merged<'a, F> {
     next_change: Option<Entry<'a>>,
 }
 
-impl<'a, F: Iterator<Item = &'a Record>> Merged<'a, F> {
+impl<'a, F: Iterator<Item = &'a Record>> MergedRecords<'a, F> {
     pub(super) fn new(key: FieldId, frozen: F, changes: Option<Changes<'a>>) -> Self {
         let mut merged = Self { key, frozen, changes, next_frozen: None, next_change: None };
         if merged.changes.is_some() {
@@ -247,7 +247,7 @@ impl<'a, F: Iterator<Item = &'a Record>> Merged<'a, F> {
     }
 }
 
-impl<'a, F: Iterator<Item = &'a Record>> Iterator for Merged<'a, F> {
+impl<'a, F: Iterator<Item = &'a Record>> Iterator for MergedRecords<'a, F> {
     type Item = &'a Record;
 
     fn next(&mut self) -> Option<&'a Record> {
@@ -282,7 +282,7 @@ pub(super) enum Candidates<'a> {
     /// The record with a key.
     One(std::option::IntoIter<&'a Record>),
     /// The records that an index returns.
-    Many(Merged<'a, Picked<'a>>),
+    Many(MergedRecords<'a, PickedRecords<'a>>),
 }
 
 impl<'a> Iterator for Candidates<'a> {

@@ -66,12 +66,12 @@ pub(super) fn tries(base: &Base, id: ApiId) -> impl Iterator<Item = (State, Call
 }
 
 /// The signed-in user.
-struct Signed {
+struct SignedInUser {
     resource: ResourceId,
     user: Value,
 }
 
-impl Signed {
+impl SignedInUser {
     /// Returns the keys of the records that refer to the user.
     fn own(&self, base: &Base, resource: ResourceId) -> Vec<Value> {
         let declared = base.world().resource(resource);
@@ -86,7 +86,7 @@ impl Signed {
 
 /// Returns states in which a user is signed in. If the API needs no token, returns the initial state. Returns
 /// nothing if it needs one and there are no users.
-fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<Signed>)> {
+fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<SignedInUser>)> {
     let initial = State::initial(base, 0);
     let auth = base.world().domains.get(api.domain.index()).and_then(|domain| domain.auth.as_ref());
     let (Some(_), Some(auth)) = (api.token, auth) else { return vec![(initial, None)] };
@@ -96,7 +96,7 @@ fn signed_in(base: &Base, api: &Api) -> Vec<(State, Option<Signed>)> {
         let expires = Instant(state.clock().0.saturating_add(1));
         let user = user[key].clone();
         state.issue(TOKEN.into(), Token { domain: api.domain, user: user.clone(), expires });
-        (state, Some(Signed { resource: auth.user, user }))
+        (state, Some(SignedInUser { resource: auth.user, user }))
     });
     users.collect()
 }
@@ -131,7 +131,7 @@ fn arguments(
     base: &Base,
     api: &Api,
     row: Option<&(ResourceId, Record)>,
-    signed: Option<&Signed>,
+    signed: Option<&SignedInUser>,
     number: usize,
 ) -> Map<String, Json> {
     let mut arguments = Map::new();
@@ -161,7 +161,7 @@ fn suggestions(
     base: &Base,
     parameter: &Parameter,
     row: Option<&(ResourceId, Record)>,
-    signed: Option<&Signed>,
+    signed: Option<&SignedInUser>,
 ) -> Vec<Json> {
     let world = base.world();
     let zone = &world.zone;

@@ -15,5 +15,5 @@ pub mod words;
 
 pub use self::entry::{ApiEntry, Port, entries};
 pub use self::finder::ToolFinder;
-pub use self::needs::Exchanged;
+pub use self::needs::ExchangedScores;
 pub use self::vectors::cosine;

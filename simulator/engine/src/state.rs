@@ -19,7 +19,7 @@ use super::base::Base;
 use super::digest::{Digest, Sum, record_hash, state_digest};
 use super::fit::as_key;
 use super::index::{Form, placed, wanted};
-use super::overlay::{Candidates, Merged, Picked, Table};
+use super::overlay::{Candidates, MergedRecords, PickedRecords, Table};
 use super::tools::SearchVersion;
 
 /// A state of a world: records, clock, tokens and create counters. Cloning copies no records.
@@ -157,7 +157,7 @@ impl State {
     pub fn iter<'a>(&'a self, base: &'a Base, resource: ResourceId) -> impl Iterator<Item = &'a Record> {
         let records = base.records(resource).iter();
         let table = self.tables.get(resource.index());
-        Merged::new(key_of(base, resource), records, table.and_then(Table::all))
+        MergedRecords::new(key_of(base, resource), records, table.and_then(Table::all))
     }
 
     /// Returns a copy in which one record is replaced or deleted. The digest is not updated.
@@ -230,13 +230,13 @@ impl State {
         }
         let positions = base.positions(resource, field, form, value)?;
         let table = self.tables.get(resource.index())?;
-        let records = Picked::new(base.records(resource), positions);
+        let records = PickedRecords::new(base.records(resource), positions);
         let changed = if table.is_empty() {
             None
         } else {
             Some(table.found(placed(field, form, wanted(form, value)?)))
         };
-        Some(Candidates::Many(Merged::new(key, records, changed)))
+        Some(Candidates::Many(MergedRecords::new(key, records, changed)))
     }
 
     /// Visits at least the records whose field equals a value, through an index. Returns false without a

@@ -24,12 +24,12 @@ pub struct Attempt<'a> {
     /// The calls, oldest first.
     pub log: &'a [Arc<LogEntry>],
     /// The ends of the goals, in order. Goals that the conversation did not reach are missing.
-    pub goals: &'a [Ended<'a>],
+    pub goals: &'a [GoalEnd<'a>],
 }
 
 /// The end of a goal, as the agent declared it.
 #[derive(Clone, Debug, Default)]
-pub struct Ended<'a> {
+pub struct GoalEnd<'a> {
     /// The outcome, or none if the agent did not end the goal.
     pub outcome: Option<Outcome>,
     /// The class of the reason, for refusals.
@@ -46,7 +46,7 @@ pub struct Ended<'a> {
 
 /// A goal of an episode, with its calls and the leaves that replies show by its end.
 pub(crate) struct Goal<'a> {
-    pub(crate) ended: &'a Ended<'a>,
+    pub(crate) ended: &'a GoalEnd<'a>,
     /// All calls of the episode up to the end of the goal.
     pub(crate) log: &'a [Arc<LogEntry>],
     /// The calls since the end of the previous goal.
@@ -59,7 +59,7 @@ impl<'a> Goal<'a> {
     /// Takes all calls up to the goal's end, and those since the previous goal. Adds the leaves that its own
     /// replies show to `seen`.
     pub(crate) fn new(
-        ended: &'a Ended<'a>,
+        ended: &'a GoalEnd<'a>,
         (log, own): (&'a [Arc<LogEntry>], &'a [Arc<LogEntry>]),
         wanted: &EvidenceNeeds,
         seen: &mut [bool],

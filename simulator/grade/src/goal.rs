@@ -11,7 +11,7 @@ use super::evidence::{History, NewRecords, ResolvedEvidence, Standard, permits};
 use super::fact::fill_fact;
 use super::prepare::PreparedGoal;
 use super::structured::AskedValue;
-use crate::episode::{Ended, Episode, Goal};
+use crate::episode::{Episode, Goal, GoalEnd};
 use crate::verdict::Verdict;
 use diorama_engine::session::LogEntry;
 
@@ -148,7 +148,7 @@ impl<'a> JudgedGoal<'a> {
     /// Returns the verdict on the outcome that the agent gave, or a message about the mismatch.
     fn judge_given_outcome(&self) -> Result<Verdict, String> {
         let Self { expected, goal, .. } = *self;
-        let Ended { outcome, reason, about, .. } = goal.ended;
+        let GoalEnd { outcome, reason, about, .. } = goal.ended;
         let Some(given) = *outcome else { return Err("the agent did not call finish".to_owned()) };
         if given != expected.outcome {
             return Err(describe_wrong_outcome(given, expected.outcome));

@@ -23,12 +23,12 @@ use diorama_seeds::task::Checks;
 
 pub use self::articles::{has_read_all, rules_read};
 pub use self::consent::{Consent, arguments, is_same_call};
-pub use self::episode::{Attempt, Ended};
+pub use self::episode::{Attempt, GoalEnd};
 pub use self::errors::{ChangeError, CheckError, ErrorClass, GradeError};
 pub use self::evidence::EvidenceError;
 pub use self::exclusion::{Cause, NeededCall, exclusion};
 pub use self::fact::{FactError, fact_from_value, fill_fact};
-pub use self::prepare::Prepared;
+pub use self::prepare::PreparedChecks;
 pub use self::progress::Progress;
 pub use self::verdict::{Components, GRADER_VERSION, GoalGrade, Grade, Verdict};
 
@@ -37,12 +37,12 @@ use self::episode::{Episode, Goal, own_calls};
 use self::evidence::{NewRecords, Standard, Verdicts};
 use self::goal::JudgedGoal;
 
-/// Grades an attempt once. To grade many against the same checks, prepare them first ([`Prepared`]).
+/// Grades an attempt once. To grade many against the same checks, prepare them first ([`PreparedChecks`]).
 ///
 /// # Errors
 /// [`CheckError`] when the checks do not fit the world, or would pass anything.
 pub fn grade(checks: &Checks, attempt: &Attempt<'_>) -> Result<Grade, CheckError> {
-    Ok(Prepared::new(checks, attempt.base)?.grade(attempt))
+    Ok(PreparedChecks::new(checks, attempt.base)?.grade(attempt))
 }
 
 /// The verdicts on an attempt.
@@ -53,7 +53,7 @@ struct Judgement {
     errors: Vec<GradeError>,
 }
 
-impl Prepared {
+impl PreparedChecks {
     /// Grades an attempt.
     #[must_use]
     pub fn grade(&self, attempt: &Attempt<'_>) -> Grade {

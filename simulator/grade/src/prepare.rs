@@ -14,7 +14,7 @@ use diorama_engine::Base;
 
 /// Checks with names resolved and values parsed for one world.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedChecks {
     pub(crate) goals: Vec<PreparedGoal>,
     pub(crate) changes: ExpectedChanges,
     pub(crate) allowed: AllowedFields,
@@ -42,7 +42,7 @@ pub(crate) struct PreparedGoal {
     pub(crate) declined: Vec<ApiId>,
 }
 
-impl Prepared {
+impl PreparedChecks {
     /// Resolves names and parses values of checks.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::change::{ChangeComparison, Window};
 use super::episode::{Attempt, own_calls};
-use super::prepare::Prepared;
+use super::prepare::PreparedChecks;
 use super::verdict::Verdict;
 
 /// The verdicts on changes after one call.
@@ -16,7 +16,7 @@ pub struct Progress {
     pub damage: Verdict,
 }
 
-impl Prepared {
+impl PreparedChecks {
     /// Returns the verdicts after each of the first `most` calls. Compares again only after calls that
     /// changed a record.
     #[must_use]

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{FromRef, FromRequest};
 use axum::http::Request;
 use diorama_seeds::agent_tools::CALL_API;
-use diorama_sessions::{Called, Capacity, Episodes, GradeReply, Kind, NewEpisode, Problem, SessionKey};
+use diorama_sessions::{CallReply, Capacity, Episodes, GradeReply, Kind, NewEpisode, Problem, SessionKey};
 use diorama_simulator::http::App;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -32,7 +32,7 @@ pub(crate) struct Gym {
 
 /// The reason for which a request is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum RequestRefusal {
     /// The server has reached its maximum number of sessions.
     #[error("{}", .problem.detail())]
     Full { capacity: Capacity, problem: Problem },
@@ -41,7 +41,7 @@ pub(crate) enum Refused {
     Because(Problem),
 }
 
-impl From<Problem> for Refused {
+impl From<Problem> for RequestRefusal {
     fn from(problem: Problem) -> Self {
         Self::Because(problem)
     }
@@ -100,7 +100,7 @@ impl Gym {
         start: Start,
         name: Option<&str>,
         request: &[u8],
-    ) -> Result<String, Refused> {
+    ) -> Result<String, RequestRefusal> {
         let key = name.map(|name| self.key(name));
         let began = match start {
             Start::Task { task, seed, faults } => {
@@ -113,8 +113,8 @@ impl Gym {
             }
         };
         began.map_err(|problem| match problem.kind() {
-            Kind::TooMany => Refused::Full { capacity: self.episodes.capacity(), problem },
-            _ => Refused::Because(problem),
+            Kind::TooMany => RequestRefusal::Full { capacity: self.episodes.capacity(), problem },
+            _ => RequestRefusal::Because(problem),
         })
     }
 
@@ -124,7 +124,7 @@ impl Gym {
         id: &str,
         name: &str,
         arguments: Map<String, Json>,
-    ) -> Result<Called, Problem> {
+    ) -> Result<CallReply, Problem> {
         if name != CALL_API || self.episodes.has_tool(id, CALL_API)? {
             return self.episodes.call(id, name, arguments).await;
         }
@@ -133,7 +133,7 @@ impl Gym {
             Err(error) => {
                 let detail = format!("found {error}, expected `name` and `arguments` of an API");
                 let body = Problem::new(Kind::Invalid, detail).body().to_string();
-                Ok(Called { status: 422, body, over: false })
+                Ok(CallReply { status: 422, body, over: false })
             }
         }
     }
@@ -152,7 +152,7 @@ impl Gym {
     pub(crate) async fn grade_if_over(
         &self,
         id: &str,
-        called: &Called,
+        called: &CallReply,
     ) -> Result<Option<GradeReply>, Problem> {
         if called.over { self.episodes.grade(id).await.map(Some) } else { Ok(None) }
     }
@@ -169,9 +169,9 @@ impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Read<T>
 where
     Arc<Gym>: FromRef<S>,
 {
-    type Rejection = Refused;
+    type Rejection = RequestRefusal;
 
-    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, Refused> {
+    async fn from_request(request: Request<Body>, state: &S) -> Result<Self, RequestRefusal> {
         Ok(Self(Arc::<Gym>::from_ref(state).read(request).await?))
     }
 }

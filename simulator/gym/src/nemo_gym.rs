@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json, json};
 use self::cookie::{repeat_cookie, session_of, with_cookie};
 use self::metrics::{AggregateMetrics, AggregateMetricsRequest};
 use self::names::{MCP_SERVER, SESSION_MEMBER, session_name};
-use crate::gym::{Gym, Refused};
+use crate::gym::{Gym, RequestRefusal};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 
@@ -76,7 +76,11 @@ async fn seed_session(State(gym): State<Arc<Gym>>, headers: HeaderMap, request: 
     Ok(with_cookie(reply::json(&json!({"mcp": mcp})), &id))
 }
 
-async fn begin_episode(gym: &Gym, request: Request<Body>, earlier: Option<&str>) -> Result<String, Refused> {
+async fn begin_episode(
+    gym: &Gym,
+    request: Request<Body>,
+    earlier: Option<&str>,
+) -> Result<String, RequestRefusal> {
     let row: Map<String, Json> = gym.read_episode(request).await?;
     let start = Setup::read(&row)?.start(&gym.tasks, AnyTask::Never)?;
     let name = session_name(&row)?;
@@ -97,13 +101,13 @@ async fn begin_episode(gym: &Gym, request: Request<Body>, earlier: Option<&str>)
 }
 
 /// Explains the problem of a name that another row's session uses.
-fn explain_conflict(error: Refused, name: Option<&str>) -> Refused {
+fn explain_conflict(error: RequestRefusal, name: Option<&str>) -> RequestRefusal {
     match (&error, name) {
-        (Refused::Because(problem), Some(name)) if problem.is_about_key() => {
+        (RequestRefusal::Because(problem), Some(name)) if problem.is_about_key() => {
             let detail = format!(
                 "`{SESSION_MEMBER}`: found `{name}`, which another row's session has; give each its own"
             );
-            Refused::Because(Problem::new(Kind::Conflict, detail))
+            RequestRefusal::Because(Problem::new(Kind::Conflict, detail))
         }
         _ => error,
     }

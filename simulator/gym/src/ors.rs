@@ -15,7 +15,7 @@ use axum::extract::{FromRef, State};
 use axum::http::{HeaderMap, HeaderName, Method, Uri};
 use axum::middleware::from_fn;
 use axum::routing::{get, post};
-use diorama_sessions::{Called, Kind, Problem, quoted, unguessable};
+use diorama_sessions::{CallReply, Kind, Problem, quoted, unguessable};
 use diorama_simulator::http::json_text;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json, json};
 use self::names::{for_python, from_python, may_be_renamed};
 use self::replies::RecentReplies;
 use self::stream::{events, result_events};
-use crate::gym::{Gym, Read, Refused, reward};
+use crate::gym::{Gym, Read, RequestRefusal, reward};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 use crate::task_routes::{self, ENVIRONMENT, check_environment, check_path};
@@ -181,12 +181,12 @@ async fn create(State(ors): State<Ors>, headers: HeaderMap, Read(asked): Read<Cr
         }
     };
     let start = setup.start(&gym.tasks, AnyTask::Never)?;
-    let exists = || Refused::from(Problem::new(Kind::Malformed, "Session already exists"));
+    let exists = || RequestRefusal::from(Problem::new(Kind::Malformed, "Session already exists"));
     if gym.named(&name).is_some() {
         return Err(exists());
     }
     gym.begin(start, Some(&name), &[]).await.map_err(|refused| match refused {
-        Refused::Because(problem) if problem.is_about_key() => exists(),
+        RequestRefusal::Because(problem) if problem.is_about_key() => exists(),
         other => other,
     })?;
     Ok(reply::json(&json!({"sid": name})))
@@ -278,7 +278,8 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<Json, Problem> 
     match gym.call(id, &name, input).await {
         Ok(called) => make_output(gym, id, called).await,
         Err(problem) if matches!(problem.status(), 409 | 422 | 429 | 504) => {
-            let called = Called { status: problem.status(), body: problem.body().to_string(), over: false };
+            let called =
+                CallReply { status: problem.status(), body: problem.body().to_string(), over: false };
             make_output(gym, id, called).await
         }
         Err(problem) => Err(problem),
@@ -287,7 +288,7 @@ async fn run_tool(gym: &Gym, id: &str, call: ToolCall) -> Result<Json, Problem> 
 
 /// Returns the output of an executed tool call. The call that ends the episode has the reward, unless the
 /// episode is excluded.
-async fn make_output(gym: &Gym, id: &str, called: Called) -> Result<Json, Problem> {
+async fn make_output(gym: &Gym, id: &str, called: CallReply) -> Result<Json, Problem> {
     let grade = gym.grade_if_over(id, &called).await?;
     let mut metadata = json!({"status": called.status});
     if let Some(grade) = &grade {

@@ -9,7 +9,7 @@ use diorama_simulator::http::json_text;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::gym::Refused;
+use crate::gym::RequestRefusal;
 
 /// Seconds after which a client of a full server should retry.
 const RETRY_SECONDS: u16 = 2;
@@ -20,15 +20,15 @@ pub(crate) fn json(body: &impl Serialize) -> Response<Body> {
         Ok(body) => json_text(200, body),
         Err(error) => {
             let problem = Problem::new(Kind::Failed, format!("the reply cannot be written: {error}"));
-            Refused::from(problem).into_response()
+            RequestRefusal::from(problem).into_response()
         }
     }
 }
 
 /// The reply of a handler, or a refusal.
-pub(crate) type Answer = Result<Response<Body>, Refused>;
+pub(crate) type Answer = Result<Response<Body>, RequestRefusal>;
 
-impl IntoResponse for Refused {
+impl IntoResponse for RequestRefusal {
     fn into_response(self) -> Response<Body> {
         let refuse =
             |status, problem: &Problem| json_text(status, json!({"detail": problem.detail()}).to_string());

@@ -22,12 +22,12 @@ const MAX_ROUNDS: usize = 3;
 const MAX_OPERATIONS: usize = 600;
 
 /// A draft with the failures of its play.
-struct Played {
+struct PlayedDraft {
     imported: Imported,
     failures: Vec<Failure>,
 }
 
-impl Played {
+impl PlayedDraft {
     /// Drafts a world and plays it. Returns none if the world does not run.
     fn new(draft: &Draft, choices: &Choices) -> Result<Option<Self>, Report> {
         let (imported, world) = draft.run(choices)?;
@@ -87,7 +87,7 @@ pub fn choose_guesses(draft: &Draft) -> Result<Imported, Report> {
         return draft.world(&Choices::default());
     }
     let mut choices = Choices::default();
-    let Some(mut best) = Played::new(draft, &choices)? else { return draft.world(&choices) };
+    let Some(mut best) = PlayedDraft::new(draft, &choices)? else { return draft.world(&choices) };
     let mut tries: BTreeMap<String, usize> = BTreeMap::new();
     for _ in 0..MAX_ROUNDS {
         let suspects = best.suspects(&tries);
@@ -100,7 +100,7 @@ pub fn choose_guesses(draft: &Draft) -> Result<Imported, Report> {
             *count += 1;
             next.choose(name, *count);
         }
-        let Ok(Some(trial)) = Played::new(draft, &next) else { continue };
+        let Ok(Some(trial)) = PlayedDraft::new(draft, &next) else { continue };
         // A guess is replaced if the alternative causes fewer failures.
         let (before, after) = (best.count_failures(), trial.count_failures());
         let failed = |counts: &BTreeMap<&str, usize>, name: &str| counts.get(name).copied().unwrap_or(0);
@@ -114,7 +114,8 @@ pub fn choose_guesses(draft: &Draft) -> Result<Imported, Report> {
             kept.choose(name, tries.get(*name).copied().unwrap_or(0));
         }
         let all = better.len() == suspects.len();
-        let Some(trial) = (if all { Some(trial) } else { Played::new(draft, &kept).ok().flatten() }) else {
+        let Some(trial) = (if all { Some(trial) } else { PlayedDraft::new(draft, &kept).ok().flatten() })
+        else {
             continue;
         };
         if trial.failures.len() < best.failures.len() {

@@ -21,11 +21,16 @@ use crate::binding::collect_member;
 use crate::checks::first::split_item;
 use crate::gates::GateReport;
 use crate::ground::text::count_stated;
-use crate::grounded::Grounded;
+use crate::grounded::GroundedCandidate;
 
 /// Counts the difficulties of a proven task. `tags` are the tags of its dialogue.
 #[must_use]
-pub fn measure(base: &Base, grounded: &Grounded, report: &GateReport, tags: &[&str]) -> DifficultyCounts {
+pub fn measure(
+    base: &Base,
+    grounded: &GroundedCandidate,
+    report: &GateReport,
+    tags: &[&str],
+) -> DifficultyCounts {
     let world = base.world();
     let governed = governed_apis(world, grounded);
     let rules = governed.iter().map(|id| &world.api(*id).behaviour);
@@ -62,7 +67,7 @@ pub fn depth(gold: &[GoldCall]) -> u32 {
 }
 
 /// Returns the APIs of the solution's calls and of declined calls that a rule of a told policy governs.
-fn governed_apis(world: &World, grounded: &Grounded) -> BTreeSet<ApiId> {
+fn governed_apis(world: &World, grounded: &GroundedCandidate) -> BTreeSet<ApiId> {
     let declined = grounded.goals.iter().filter_map(|goal| Some(&*goal.declined.as_ref()?.call.api));
     let made = grounded.gold.iter().filter(|call| !call.mistake).map(|call| &*call.api);
     let told = &grounded.checks.policy;
@@ -97,7 +102,7 @@ enum Cell {
 }
 
 /// Returns the values of replies that later arguments and stated facts use.
-fn cells(grounded: &Grounded) -> BTreeSet<Cell> {
+fn cells(grounded: &GroundedCandidate) -> BTreeSet<Cell> {
     let calls = grounded.gold.iter().filter(|call| !call.mistake && !call.care);
     let taken = calls.flat_map(|call| call.sources.values()).flat_map(places);
     let mut found: BTreeSet<Cell> = taken.map(|(of, path)| cell(grounded, of as usize, path)).collect();
@@ -120,7 +125,7 @@ fn cells(grounded: &Grounded) -> BTreeSet<Cell> {
     found
 }
 
-fn cell(grounded: &Grounded, call: usize, path: &str) -> Cell {
+fn cell(grounded: &GroundedCandidate, call: usize, path: &str) -> Cell {
     let leaf = grounded.entries.get(call).and_then(|entry| entry.reply.body.at(path));
     match leaf {
         Some(Body::Leaf(_, Origin::Field { resource, key, field })) => {
@@ -132,7 +137,7 @@ fn cell(grounded: &Grounded, call: usize, path: &str) -> Cell {
 
 /// Returns the number of records that miss one condition of the request: those listed beside a used record.
 /// It adds the records that the list would show with one filter less.
-fn near_misses(base: &Base, grounded: &Grounded) -> usize {
+fn near_misses(base: &Base, grounded: &GroundedCandidate) -> usize {
     let world = base.world();
     let clock = Clock::at(grounded.clock, &world.zone);
     let said: Vec<Prose> = grounded.user_turns.iter().map(|turn| Prose::read(turn, &clock)).collect();
@@ -162,7 +167,7 @@ fn given_filters<'a>(api: &'a Api, call: &Call) -> Vec<&'a str> {
 }
 
 /// Returns the items of a reply that later arguments or facts use: the path of the list and the position.
-fn taken_items(grounded: &Grounded, call: usize) -> BTreeSet<(String, usize)> {
+fn taken_items(grounded: &GroundedCandidate, call: usize) -> BTreeSet<(String, usize)> {
     let sources = grounded.gold.iter().flat_map(|later| later.sources.values()).flat_map(places);
     let by_calls = sources.filter(|(of, _)| *of as usize == call).map(|(_, path)| path);
     let asked = grounded.goals.iter().flat_map(|goal| &goal.asked);
@@ -234,7 +239,7 @@ fn keys(body: &Body, resource: ResourceId) -> usize {
 
 /// Returns the number of visible tools outside the solution that could replace one of its calls by kind and
 /// parameter types.
-fn confusable_tools(world: &World, grounded: &Grounded) -> usize {
+fn confusable_tools(world: &World, grounded: &GroundedCandidate) -> usize {
     let found = grounded.entries.iter().flat_map(|entry| entry.tools_found());
     let mut visible: BTreeSet<ApiId> = found.filter_map(|name| world.api_named(name)).collect();
     visible.extend(&grounded.visible);

@@ -19,12 +19,12 @@ pub use self::report::{GateReport, Tally};
 pub use self::trial::{Run, Trial};
 use crate::context::{Stop, WorldContext};
 use crate::gate::Gate;
-use crate::grounded::Grounded;
+use crate::grounded::GroundedCandidate;
 use crate::reason::Reason;
 
 impl Gate {
     /// Returns the first fault of this gate that grounding found.
-    fn fault(self, grounded: &Grounded) -> Option<&Reason> {
+    fn fault(self, grounded: &GroundedCandidate) -> Option<&Reason> {
         grounded.faults.iter().find(|fault| fault.gate == self)
     }
 
@@ -56,7 +56,7 @@ impl Gate {
 /// Returns a reason if the task has no checks.
 pub fn find_rejected(
     context: WorldContext<'_>,
-    grounded: &Grounded,
+    grounded: &GroundedCandidate,
     rng: &mut ChaCha8Rng,
 ) -> Result<Vec<Mutant>, Reason> {
     Ok(mutation::find_rejected(&Trial::new(context, grounded)?, rng))
@@ -69,7 +69,7 @@ pub fn find_rejected(
 /// Returns the reason of the first gate that it does not pass.
 pub fn prove(
     context: WorldContext<'_>,
-    grounded: &Grounded,
+    grounded: &GroundedCandidate,
     rng: &mut ChaCha8Rng,
 ) -> Result<GateReport, Reason> {
     // Faults that grounding found need no replay, so they come first.

@@ -24,11 +24,11 @@ use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
 use diorama_seeds::model::ApiId;
 use diorama_seeds::task::{GoldCall, RefusalClass};
 
-use self::seen::Seen;
+use self::seen::VisiblePart;
 use crate::candidate::{Candidate, CandidateError};
 use crate::checks;
 use crate::context::WorldContext;
-use crate::grounded::{Grounded, GroundedGoal};
+use crate::grounded::{GroundedCandidate, GroundedGoal};
 use crate::measures::Measures;
 use crate::reason::{Code, Reason};
 use crate::survey::reads;
@@ -38,8 +38,8 @@ pub use self::script::names_of;
 /// Runs a candidate and derives the source of everything in it.
 ///
 /// # Errors
-/// Returns [`CandidateError`] when it cannot run at all. Values without a source are in [`Grounded::faults`].
-pub fn ground(context: WorldContext<'_>, candidate: Candidate) -> Result<Grounded, CandidateError> {
+/// Returns [`CandidateError`] when it cannot run at all. Values without a source are in [`GroundedCandidate::faults`].
+pub fn ground(context: WorldContext<'_>, candidate: Candidate) -> Result<GroundedCandidate, CandidateError> {
     ground_with(context, candidate, None)
 }
 
@@ -51,7 +51,7 @@ pub fn ground_with(
     context: WorldContext<'_>,
     candidate: Candidate,
     search: Option<SearchVersion>,
-) -> Result<Grounded, CandidateError> {
+) -> Result<GroundedCandidate, CandidateError> {
     candidate.check()?;
     let world = context.base.world();
     let visible = visible(context, candidate.tools.as_deref())?;
@@ -76,7 +76,7 @@ pub fn ground_with(
     let system =
         candidate.system.clone().unwrap_or_else(|| text::system_message(world, clock, visible.is_empty()));
     let reading = Clock::at(clock, &world.zone);
-    let mut seen = Seen {
+    let mut seen = VisiblePart {
         context,
         now: clock,
         system: Prose::read(&system, &reading),
@@ -106,7 +106,7 @@ pub fn ground_with(
     checks.policy = policies;
     checks.confirms = confirms;
     claims::report_unstated(&checks, &goals, &session.diff(), &seen, &mut faults);
-    Ok(Grounded {
+    Ok(GroundedCandidate {
         search: initial.search(),
         last: session.state().clone(),
         entries: seen.entries,
@@ -147,7 +147,7 @@ struct Walk {
     goals: Vec<GroundedGoal>,
     faults: Vec<Reason>,
     /// Arguments without a visible source, which may still be a choice: call and name.
-    unsourced: Vec<choice::Unsourced>,
+    unsourced: Vec<choice::UnsourcedArgument>,
     /// The domains whose policy the system message tells.
     policies: Vec<String>,
 }
@@ -158,7 +158,7 @@ impl Walk {
         number: usize,
         goal: &crate::candidate::CandidateGoal,
         session: &mut Session,
-        seen: &mut Seen<'_>,
+        seen: &mut VisiblePart<'_>,
     ) -> Result<(), CandidateError> {
         let first = self.gold.len();
         let mut questions = Vec::new();

@@ -17,7 +17,7 @@ use crate::reason::Reason;
 
 /// A candidate that was run, with the source of everything in it.
 #[derive(Clone, Debug)]
-pub struct Grounded {
+pub struct GroundedCandidate {
     /// The proposed task and solution.
     pub candidate: Candidate,
     /// The system message.
@@ -68,7 +68,7 @@ pub struct GroundedGoal {
     /// For refusals: the index of the call that gives the reason.
     pub refused_by: Option<usize>,
     /// For refusals: the call that a rule of a policy forbids.
-    pub declined: Option<Declined>,
+    pub declined: Option<DeclinedCall>,
     /// The facts that its last message states.
     pub asked: Vec<RequestedFact>,
     /// The fields that it asks for in vain.
@@ -79,7 +79,7 @@ pub struct GroundedGoal {
 
 /// A call that the user asks for and a rule of a told policy forbids.
 #[derive(Clone, Debug)]
-pub struct Declined {
+pub struct DeclinedCall {
     /// The forbidden call.
     pub call: Call,
     /// The data that the verdict depends on.

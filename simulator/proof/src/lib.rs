@@ -26,7 +26,7 @@ pub use context::{Stop, WorldContext};
 pub use gate::Gate;
 pub use gates::{GateReport, Tally, prove};
 pub use ground::{ground, ground_with};
-pub use grounded::Grounded;
+pub use grounded::GroundedCandidate;
 pub use reason::{Code, Reason};
 pub use survey::Survey;
 pub use vocabulary::Vocabulary;

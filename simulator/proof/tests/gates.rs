@@ -17,7 +17,7 @@ use diorama_proof::candidate::{Candidate, CandidateError, FactClaim, MAX_FACTS};
 
 use diorama_proof::verdict::{Verdicts, check};
 use diorama_proof::{
-    Code, Gate, GateReport, Grounded, Stop, Survey, Vocabulary, WorldContext, ground, prove,
+    Code, Gate, GateReport, GroundedCandidate, Stop, Survey, Vocabulary, WorldContext, ground, prove,
 };
 use diorama_seeds::materialise::Source;
 use diorama_seeds::task::{ArgumentSource, Derivation};
@@ -86,7 +86,7 @@ impl World {
 }
 
 /// Where the arguments come from, what brings out a held-back detail, and when a goal opens.
-fn derived(grounded: &Grounded) -> String {
+fn derived(grounded: &GroundedCandidate) -> String {
     let mut text = String::new();
     for (number, call) in grounded.gold.iter().enumerate() {
         let sources =
@@ -108,7 +108,7 @@ fn derived(grounded: &Grounded) -> String {
 }
 
 /// A source with the words that it stands for.
-fn place(source: &ArgumentSource, grounded: &Grounded) -> String {
+fn place(source: &ArgumentSource, grounded: &GroundedCandidate) -> String {
     match source {
         ArgumentSource::User { turn, start, end, by } => {
             let words = &grounded.user_turns[*turn as usize][*start as usize..*end as usize];

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::problem::{Kind, Problem};
-use diorama_engine::fault::{Fired, Kind as FaultKind};
+use diorama_engine::fault::{FiredFault, Kind as FaultKind};
 
 /// The steps before a reply is sent.
 #[derive(Clone, Default)]
@@ -17,21 +17,21 @@ pub struct After {
     dropped: bool,
     retry_after: Option<u32>,
     /// The events that must reach the disk first.
-    saved: Vec<Saved>,
+    saved: Vec<PendingEvent>,
 }
 
 /// An event on its way to the disk.
 #[derive(Clone)]
-pub(crate) struct Saved(Arc<Mutex<Option<Told>>>);
+pub(crate) struct PendingEvent(Arc<Mutex<Option<FlushReport>>>);
 
 /// Receives the flusher's report of an event.
-type Told = oneshot::Receiver<Persisted>;
+type FlushReport = oneshot::Receiver<FlushResult>;
 
 /// The result of writing events to the disk. All events of one flush fail together.
-pub(crate) type Persisted = Result<(), String>;
+pub(crate) type FlushResult = Result<(), String>;
 
-impl Saved {
-    pub(crate) fn new(told: Told) -> Self {
+impl PendingEvent {
+    pub(crate) fn new(told: FlushReport) -> Self {
         Self(Arc::new(Mutex::new(Some(told))))
     }
 
@@ -51,7 +51,7 @@ impl Saved {
 
 impl After {
     /// Returns the steps that faults and an event require.
-    pub(crate) fn of(faults: &[Fired], saved: Option<Saved>) -> Self {
+    pub(crate) fn of(faults: &[FiredFault], saved: Option<PendingEvent>) -> Self {
         Self {
             delay: Duration::from_millis(faults.iter().map(|fault| fault.delay_ms).max().unwrap_or(0)),
             dropped: faults.iter().any(|fault| fault.kind == FaultKind::Drop),
@@ -61,7 +61,7 @@ impl After {
     }
 
     /// Returns the steps that an event requires.
-    pub(crate) fn saving(saved: Option<Saved>) -> Self {
+    pub(crate) fn saving(saved: Option<PendingEvent>) -> Self {
         Self { saved: saved.into_iter().collect(), ..Self::default() }
     }
 

@@ -19,7 +19,7 @@ use super::tasks::TaskSpec;
 use diorama_engine::session::LogEntry;
 use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
 use diorama_user::Scene;
-use diorama_user::conversation::{Exchange, Given};
+use diorama_user::conversation::{Exchange, FinishData};
 
 /// Maximum number of calls after which progress is judged.
 const MAX_PROGRESS: usize = 200;
@@ -102,7 +102,7 @@ impl Sessions {
         live.said.check_finish(&end, &task.checks, &task.script, &log, &live.world.base).map_err(
             |error| Problem::new(Kind::Invalid, error.to_string()).with("parameter", error.member()),
         )?;
-        let (message, given) = Given::split(end);
+        let (message, given) = FinishData::split(end);
         self.exchange(live, &task, (&message, given), &log)
     }
 
@@ -114,7 +114,7 @@ impl Sessions {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = live.task()?;
         let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
-        self.exchange(live, &task, (said, Given::default()), &log)
+        self.exchange(live, &task, (said, FinishData::default()), &log)
     }
 
     /// Asks the user to confirm calls and returns the answer.
@@ -147,7 +147,7 @@ impl Sessions {
         &self,
         live: &mut Live,
         task: &TaskSpec,
-        (said, given): (&str, Given),
+        (said, given): (&str, FinishData),
         log: &[Arc<LogEntry>],
     ) -> Result<(MessageReply, After), Problem> {
         check_room(live)?;

@@ -66,7 +66,7 @@ pub struct Prompt {
 
 /// The reply to a call by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Called {
+pub struct CallReply {
     /// The HTTP status.
     pub status: u16,
     /// The body, as JSON.
@@ -179,7 +179,12 @@ impl Episodes {
     /// # Errors
     /// 404 if the episode does not exist. 409 after its grade. 429 at a limit. 504 if a fault loses the
     /// reply.
-    pub async fn call(&self, id: &str, name: &str, arguments: Map<String, Json>) -> Result<Called, Problem> {
+    pub async fn call(
+        &self,
+        id: &str,
+        name: &str,
+        arguments: Map<String, Json>,
+    ) -> Result<CallReply, Problem> {
         let call = Call { api: name.to_owned(), arguments };
         let (called, after) = self.sessions.call(self.slot(id)?, call, called).await?;
         after.settle().await?;
@@ -321,9 +326,9 @@ impl Sessions {
 }
 
 /// Returns the reply to a call by name.
-fn called(made: &NamedCall, live: &Live) -> Called {
+fn called(made: &NamedCall, live: &Live) -> CallReply {
     let body = made.body_text(&live.world.world().zone);
-    Called { status: made.status(), body, over: live.said.is_over() }
+    CallReply { status: made.status(), body, over: live.said.is_over() }
 }
 
 /// Returns the tools that a session's agent may call now.

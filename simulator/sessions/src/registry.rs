@@ -112,7 +112,7 @@ impl Slot {
 
 /// All live sessions of a server.
 pub(crate) struct Registry {
-    known: RwLock<Known>,
+    known: RwLock<SessionTable>,
     made: AtomicU64,
     most: usize,
     /// The name of this server in a cluster.
@@ -120,7 +120,7 @@ pub(crate) struct Registry {
 }
 
 #[derive(Default)]
-struct Known {
+struct SessionTable {
     live: HashMap<String, Arc<Slot>>,
     /// Number of places for sessions that are being made.
     reserved: usize,
@@ -128,7 +128,7 @@ struct Known {
     creations: Creations,
 }
 
-/// Reserved places for new sessions. Dropping this frees the unused ones.
+/// Reservation places for new sessions. Dropping this frees the unused ones.
 pub(crate) struct Places<'a> {
     registry: &'a Registry,
     left: usize,
@@ -136,7 +136,7 @@ pub(crate) struct Places<'a> {
 }
 
 /// The result of a reservation.
-pub(crate) enum Reserved<'a> {
+pub(crate) enum Reservation<'a> {
     Free(Places<'a>),
     /// An earlier request with the same key made these sessions.
     Made(Vec<Arc<Slot>>),
@@ -171,11 +171,11 @@ impl Registry {
         registry
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Known> {
+    fn read(&self) -> RwLockReadGuard<'_, SessionTable> {
         self.known.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn write(&self) -> RwLockWriteGuard<'_, Known> {
+    fn write(&self) -> RwLockWriteGuard<'_, SessionTable> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -188,12 +188,12 @@ impl Registry {
         &'a self,
         more: usize,
         creation: Option<&'a Creation>,
-    ) -> Result<Reserved<'a>, Problem> {
+    ) -> Result<Reservation<'a>, Problem> {
         let mut known = self.write();
         if let Some(creation) = creation {
             let made = known.creations.begin(creation)?;
             if !made.is_empty() {
-                return Ok(Reserved::Made(
+                return Ok(Reservation::Made(
                     made.iter().filter_map(|id| known.live.get(id).cloned()).collect(),
                 ));
             }
@@ -209,10 +209,10 @@ impl Registry {
             return Err(Problem::new(Kind::TooMany, detail).with("limit", most as u64));
         }
         known.reserved += more;
-        Ok(Reserved::Free(Places { registry: self, left: more, creation }))
+        Ok(Reservation::Free(Places { registry: self, left: more, creation }))
     }
 
-    fn insert(&self, known: &mut Known, new: Vec<Live>, now_ms: u64) -> Vec<Arc<Slot>> {
+    fn insert(&self, known: &mut SessionTable, new: Vec<Live>, now_ms: u64) -> Vec<Arc<Slot>> {
         let insert = |new: Live| {
             let id = new.id.clone();
             let slot = Arc::new(Slot {
@@ -314,10 +314,10 @@ mod tests {
     fn a_key_of_a_request_that_is_still_being_answered_is_a_conflict() {
         let registry = Registry::new(None, 9, Vec::new());
         let creation = Creation::new(None, "a", b"{}");
-        let Ok(Reserved::Free(places)) = registry.reserve(1, Some(&creation)) else { panic!("no place") };
+        let Ok(Reservation::Free(places)) = registry.reserve(1, Some(&creation)) else { panic!("no place") };
         let again = registry.reserve(1, Some(&creation)).err().map(|problem| problem.kind());
         assert_eq!(again, Some(Kind::Conflict));
         drop(places);
-        assert!(matches!(registry.reserve(1, Some(&creation)), Ok(Reserved::Free(_))));
+        assert!(matches!(registry.reserve(1, Some(&creation)), Ok(Reservation::Free(_))));
     }
 }

@@ -7,15 +7,15 @@ use std::time::Instant;
 use diorama_seeds::value::Instant as Timestamp;
 use serde_json::Value as Json;
 
-use super::after::{After, Saved};
+use super::after::{After, PendingEvent};
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
 use super::metrics::Metrics;
 use super::problem::{Kind, Problem, quoted};
-use super::registry::{Registry, Reserved, Slot};
+use super::registry::{Registry, Reservation, Slot};
 use super::requests::{CreateRequest, ForkRequest, MAX_COPIES, MAX_LEASE_SECONDS};
 use super::settings::Settings;
-use super::store::restore::{LeftOut, Restored, restored};
+use super::store::restore::{LeftOut, RestoredSessions, restored};
 use super::store::{Event, Store, StoreError};
 use super::tasks::{TaskSource, TaskSpec};
 use super::weight::{Scale, Weight};
@@ -69,10 +69,10 @@ impl Sessions {
         let scale = Arc::new(Scale::default());
         let restored = store.as_ref().map(|store| restored(store, &worlds, tasks.as_deref(), &scale));
         let (earlier, left_out) = match restored.transpose()? {
-            Some(Restored { live, left_out }) => (live, left_out),
+            Some(RestoredSessions { live, left_out }) => (live, left_out),
             None => (Vec::new(), Vec::new()),
         };
-        // Restored sessions are kept, even if the limit is lower now.
+        // RestoredSessions sessions are kept, even if the limit is lower now.
         let most = settings.max_sessions.max(earlier.len());
         let registry = Registry::new(settings.node.clone(), most, earlier);
         Ok(Arc::new(Self {
@@ -241,8 +241,8 @@ impl Sessions {
     ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
         let copies = read_copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
-            Reserved::Free(places) => places,
-            Reserved::Made(made) => return self.made_before(made),
+            Reservation::Free(places) => places,
+            Reservation::Made(made) => return self.made_before(made),
         };
         let faults = read_faults(request.faults.unwrap_or_default())?;
         let search = request.search.as_deref().map(read_search_version).transpose()?;
@@ -319,8 +319,8 @@ impl Sessions {
         live.check_present()?;
         let copies = read_copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
-            Reserved::Free(places) => places,
-            Reserved::Made(made) => return self.made_before(made),
+            Reservation::Free(places) => places,
+            Reservation::Made(made) => return self.made_before(made),
         };
         if request.at.is_some() {
             self.recall(&mut live)?;
@@ -409,7 +409,7 @@ impl Sessions {
     /// Writes to the state folder, if there is one. Returns the steps that wait for the disk.
     fn save(
         &self,
-        write: impl FnOnce(&Store) -> Result<Option<Saved>, StoreError>,
+        write: impl FnOnce(&Store) -> Result<Option<PendingEvent>, StoreError>,
     ) -> Result<After, Problem> {
         let saved = self.store.as_ref().map(write).transpose().map_err(|error| error.problem())?;
         Ok(After::saving(saved.flatten()))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
 
-use super::after::{After, Saved};
+use super::after::{After, PendingEvent};
 use super::live::Live;
 use super::problem::{Kind, Problem};
 use super::sessions::Sessions;
@@ -107,7 +107,7 @@ impl Sessions {
     }
 
     /// Journals an event of a session before it takes effect.
-    pub(crate) fn note(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, Problem> {
+    pub(crate) fn note(&self, live: &mut Live, event: &Event) -> Result<Option<PendingEvent>, Problem> {
         let Some(store) = &self.store else { return Ok(None) };
         store.append(live, event).map_err(|error| error.problem())
     }

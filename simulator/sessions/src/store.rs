@@ -31,8 +31,8 @@ use self::counts::Counts;
 use self::entry::{Head, Prefix, Space, key, snapshot_of, up_to};
 use self::error::json;
 use self::health::{Health, Undo, probe};
-use self::opened::Opened;
-use crate::after::Saved;
+use self::opened::OpenStore;
+use crate::after::PendingEvent;
 use crate::live::Live;
 use crate::node;
 use crate::settings::StateFolder;
@@ -46,7 +46,7 @@ pub(crate) struct Store {
     /// Minimum number of events of a session between two snapshots.
     snapshot_events: u64,
     /// None if the folder cannot be reopened yet.
-    opened: RwLock<Option<Opened>>,
+    opened: RwLock<Option<OpenStore>>,
     counts: Counts,
     health: Arc<Health>,
     /// The thread that reopens the folder holds it.
@@ -59,11 +59,11 @@ impl Store {
         let StateFolder { path, fsync, accept_loss, snapshot_events } = folder.clone();
         let health = Arc::new(Health::default());
         private::make(&path).map_err(|error| StoreError::opening(&path, &error))?;
-        let is_new = !Opened::is_at(&path);
+        let is_new = !OpenStore::is_at(&path);
         owner::check(&path, is_new, node)?;
         let counts = Counts::open(&path, is_new, fsync, node::prefix(node));
         let counts = counts.map_err(|error| StoreError::opening(&path, &error))?;
-        let opened = Opened::new(&path, fsync.then_some(&health))?;
+        let opened = OpenStore::new(&path, fsync.then_some(&health))?;
         if let Err(error) = private::close(&path) {
             tracing::warn!(%error, folder = %path.display(), "other users may be able to read the state folder");
         }
@@ -97,12 +97,12 @@ impl Store {
     }
 
     /// Returns a promise that all writes so far reach the disk, if `fsync` is set.
-    pub(crate) fn saved(&self) -> Result<Option<Saved>, StoreError> {
+    pub(crate) fn saved(&self) -> Result<Option<PendingEvent>, StoreError> {
         self.read(|opened| Ok(opened.saved()))
     }
 
     /// Reads the store.
-    fn read<T>(&self, work: impl FnOnce(&Opened) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn read<T>(&self, work: impl FnOnce(&OpenStore) -> Result<T, StoreError>) -> Result<T, StoreError> {
         let opened = self.opened.read().unwrap_or_else(PoisonError::into_inner);
         match opened.as_ref() {
             Some(opened) => work(opened),
@@ -114,8 +114,8 @@ impl Store {
     /// again, so the change has no effect.
     fn write<T>(
         &self,
-        touched: impl FnOnce(&Opened) -> Result<Vec<(Space, Vec<u8>)>, StoreError>,
-        work: impl FnOnce(&Opened) -> Result<T, StoreError>,
+        touched: impl FnOnce(&OpenStore) -> Result<Vec<(Space, Vec<u8>)>, StoreError>,
+        work: impl FnOnce(&OpenStore) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         if let Some(ailing) = self.ailing() {
             return Err(ailing);
@@ -161,7 +161,7 @@ impl Store {
         let mut opened = self.opened.write().unwrap_or_else(PoisonError::into_inner);
         // The database locks its files, so it is closed before it is reopened.
         drop(opened.take());
-        let again = Opened::new(&self.path, self.fsync.then_some(&self.health)).and_then(|again| {
+        let again = OpenStore::new(&self.path, self.fsync.then_some(&self.health)).and_then(|again| {
             self.health.undo(|undo| again.put_back(undo))?;
             // The store must have everything that was acknowledged.
             losses::check_all_counted(&self.path, &self.counts, &again)?;
@@ -198,7 +198,7 @@ impl Store {
     }
 
     /// Stores new sessions.
-    pub(crate) fn create(&self, new: &[Live]) -> Result<Option<Saved>, StoreError> {
+    pub(crate) fn create(&self, new: &[Live]) -> Result<Option<PendingEvent>, StoreError> {
         let done = self.write(
             |_| Ok(new.iter().map(|live| (Space::Heads, live.id.as_bytes().to_vec())).collect()),
             |opened| {
@@ -226,7 +226,7 @@ impl Store {
         live: &mut Live,
         at: Option<usize>,
         forks: &mut [Live],
-    ) -> Result<Option<Saved>, StoreError> {
+    ) -> Result<Option<PendingEvent>, StoreError> {
         let here = at.is_none_or(|at| at == live.session.calls());
         let (shared, own) = self.read(|opened| self.shared(opened, live, at.filter(|_| !here)))?;
         let (name, text) = match &shared {
@@ -242,7 +242,7 @@ impl Store {
         if rebased {
             live.prefix.clone_from(&name);
         }
-        let touched = |_: &Opened| {
+        let touched = |_: &OpenStore| {
             let heads = forks.iter().map(|fork| (Space::Heads, fork.id.as_bytes().to_vec()));
             let parent = [(Space::Heads, live.id.as_bytes().to_vec()), snapshot_of(&live.id)];
             Ok(heads.chain(parent).chain(own.iter().map(|key| (Space::Events, key.clone()))).collect())
@@ -283,7 +283,7 @@ impl Store {
     /// events.
     fn shared(
         &self,
-        opened: &Opened,
+        opened: &OpenStore,
         live: &Live,
         at: Option<usize>,
     ) -> Result<(Prefix, Vec<Vec<u8>>), StoreError> {
@@ -308,7 +308,7 @@ impl Store {
     }
 
     /// Stores a session's head again after its lease changed.
-    pub(crate) fn renew(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+    pub(crate) fn renew(&self, live: &Live) -> Result<Option<PendingEvent>, StoreError> {
         self.write(
             |_| Ok(vec![(Space::Heads, live.id.as_bytes().to_vec())]),
             |opened| {
@@ -320,7 +320,7 @@ impl Store {
     }
 
     /// Stores an event of a session.
-    pub(crate) fn append(&self, live: &mut Live, event: &Event) -> Result<Option<Saved>, StoreError> {
+    pub(crate) fn append(&self, live: &mut Live, event: &Event) -> Result<Option<PendingEvent>, StoreError> {
         let text = json(event, "an event")?;
         let (id, number) = (live.id.clone(), live.next_event);
         let saved = self.write(
@@ -340,17 +340,22 @@ impl Store {
     }
 
     /// Deletes all events of a session.
-    pub(crate) fn reset(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+    pub(crate) fn reset(&self, live: &Live) -> Result<Option<PendingEvent>, StoreError> {
         self.without(&live.id, live.next_event, Some(&Head { prefix: None, ..Head::of(live) }))
     }
 
     /// Deletes a session.
-    pub(crate) fn forget(&self, live: &Live) -> Result<Option<Saved>, StoreError> {
+    pub(crate) fn forget(&self, live: &Live) -> Result<Option<PendingEvent>, StoreError> {
         self.without(&live.id, live.next_event, None)
     }
 
     /// Deletes a session's events and replaces its head.
-    fn without(&self, id: &str, events: u64, head: Option<&Head>) -> Result<Option<Saved>, StoreError> {
+    fn without(
+        &self,
+        id: &str,
+        events: u64,
+        head: Option<&Head>,
+    ) -> Result<Option<PendingEvent>, StoreError> {
         let done = self.write(
             |opened| {
                 let mut touched = vec![(Space::Heads, id.as_bytes().to_vec()), snapshot_of(id)];

@@ -15,7 +15,7 @@ pub struct Scale {
     unsent: AtomicU64,
 }
 
-/// Unsent replies may always use this fraction of the limit: 1 / `UNSENT_SHARE`.
+/// UnsentReply replies may always use this fraction of the limit: 1 / `UNSENT_SHARE`.
 const UNSENT_SHARE: u64 = 16;
 
 impl Scale {
@@ -50,12 +50,12 @@ impl Scale {
 }
 
 /// A reply that waits to be sent.
-pub struct Unsent {
+pub struct UnsentReply {
     scale: Arc<Scale>,
     bytes: u64,
 }
 
-impl Unsent {
+impl UnsentReply {
     /// Counts the bytes until it is dropped.
     #[must_use]
     pub fn new(scale: Arc<Scale>, bytes: u64) -> Self {
@@ -64,7 +64,7 @@ impl Unsent {
     }
 }
 
-impl Drop for Unsent {
+impl Drop for UnsentReply {
     fn drop(&mut self) {
         self.scale.unsent.fetch_sub(self.bytes, Relaxed);
     }
@@ -75,12 +75,12 @@ impl Drop for Unsent {
 pub(crate) struct Weight {
     scale: Arc<Scale>,
     /// The bytes that it shares with other forks.
-    shared: Option<Arc<Shared>>,
+    shared: Option<Arc<WeightNode>>,
     own: u64,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct WeightNode {
     scale: Arc<Scale>,
     below: Option<Arc<Self>>,
     own: u64,
@@ -115,7 +115,7 @@ impl Weight {
         if self.own > 0 {
             let (own, all) = (self.own, self.bytes());
             let below = self.shared.take();
-            self.shared = Some(Arc::new(Shared { scale: Arc::clone(&self.scale), below, own, all }));
+            self.shared = Some(Arc::new(WeightNode { scale: Arc::clone(&self.scale), below, own, all }));
             self.own = 0;
         }
         Self { scale: Arc::clone(&self.scale), shared: self.shared.clone(), own: 0 }
@@ -139,7 +139,7 @@ impl Drop for Weight {
     }
 }
 
-impl Drop for Shared {
+impl Drop for WeightNode {
     fn drop(&mut self) {
         self.scale.sessions.fetch_sub(self.own, Relaxed);
         // Nested forks are released in a loop, because recursion would need a deep stack.

@@ -79,7 +79,7 @@ impl Ready {
 }
 
 /// A named world, which is compiled when it is first needed.
-pub struct Served {
+pub struct ServedWorld {
     /// The source of the world.
     pub source: WorldSource,
     ready: OnceLock<Result<Arc<Ready>, NotReady>>,
@@ -96,7 +96,7 @@ enum NotReady {
     Engine(#[from] BaseError),
 }
 
-impl Served {
+impl ServedWorld {
     /// Returns the world, ready to run.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Served {
 
 /// All worlds of a server.
 pub struct Worlds {
-    served: Vec<Served>,
+    served: Vec<ServedWorld>,
     /// The most recently used worlds of tasks, by id. The task source owns their bases.
     of_tasks: Mutex<LruCache<String, Arc<Ready>>>,
 }
@@ -131,19 +131,19 @@ const KEPT: NonZeroUsize = match NonZeroUsize::new(64) {
 
 impl Worlds {
     pub(crate) fn new(sources: Vec<WorldSource>) -> Result<Self, SameName> {
-        let mut served: Vec<Served> = Vec::with_capacity(sources.len());
+        let mut served: Vec<ServedWorld> = Vec::with_capacity(sources.len());
         for source in sources {
             if served.iter().any(|known| known.source.id == source.id) {
                 return Err(SameName(source.id));
             }
-            served.push(Served { source, ready: OnceLock::new() });
+            served.push(ServedWorld { source, ready: OnceLock::new() });
         }
         Ok(Self { served, of_tasks: Mutex::new(LruCache::new(KEPT)) })
     }
 
     /// Returns all worlds.
     #[must_use]
-    pub fn all(&self) -> &[Served] {
+    pub fn all(&self) -> &[ServedWorld] {
         &self.served
     }
 
@@ -151,7 +151,7 @@ impl Worlds {
     ///
     /// # Errors
     /// [`Kind::Invalid`] without such a world.
-    pub fn named(&self, id: &str) -> Result<&Served, Problem> {
+    pub fn named(&self, id: &str) -> Result<&ServedWorld, Problem> {
         let found = self.served.iter().find(|served| served.source.id == id);
         found.ok_or_else(|| Problem::about("world", &format!("one of {}", self.names()), format!("`{id}`")))
     }
@@ -160,7 +160,7 @@ impl Worlds {
     ///
     /// # Errors
     /// [`Kind::Invalid`] unless there is exactly one.
-    pub fn only(&self) -> Result<&Served, Problem> {
+    pub fn only(&self) -> Result<&ServedWorld, Problem> {
         match self.served.as_slice() {
             [only] => Ok(only),
             [] => Err(Problem::about("task", "the id of a task, as no world is served by name", "nothing")),

@@ -11,7 +11,7 @@ use axum::response::IntoResponse;
 use diorama_sessions::{Kind, MAX_NODE_CHARS, Problem, Slot};
 use hyper::body::Body as _;
 
-use super::answer::Refused;
+use super::answer::ProblemResponse;
 use super::app::App;
 use super::extract::decode_segment;
 use super::negotiate::Accept;
@@ -44,7 +44,7 @@ pub(super) async fn admit(
                 // No such route has a body, but the sender must write all of it before it reads the reply.
                 let (parts, body) = request.into_parts();
                 if let Err(problem) = Whole::read(&app, &parts.headers, body).await {
-                    return Refused(problem).into_response();
+                    return ProblemResponse(problem).into_response();
                 }
                 request = Request::from_parts(parts, Body::empty());
             }
@@ -53,7 +53,7 @@ pub(super) async fn admit(
         Err(problem) => {
             let (parts, body) = request.into_parts();
             drain(body, &parts.headers, app.settings.max_body_bytes).await;
-            Refused(problem).into_response()
+            ProblemResponse(problem).into_response()
         }
     }
 }

@@ -14,19 +14,19 @@ use super::text::JSON;
 pub(super) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Reply of a handler, or the problem in its place.
-pub(super) type Answer<T = Response<Body>> = Result<T, Refused>;
+pub(super) type Answer<T = Response<Body>> = Result<T, ProblemResponse>;
 
 /// Problem as a response.
 #[derive(Debug)]
-pub(super) struct Refused(pub(super) Problem);
+pub(super) struct ProblemResponse(pub(super) Problem);
 
-impl From<Problem> for Refused {
+impl From<Problem> for ProblemResponse {
     fn from(problem: Problem) -> Self {
         Self(problem)
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for ProblemResponse {
     fn into_response(self) -> Response<Body> {
         let body = self.0.body().to_string();
         respond(&self.0, PROBLEM_JSON, body)
@@ -53,7 +53,7 @@ pub(super) fn other_method(method: &Method, allow: &str) -> Response<Body> {
     } else {
         let shown: String = method.as_str().chars().take(20).collect();
         let detail = format!("found {shown}, expected one of {allow}");
-        Refused(Problem::new(Kind::MethodNotAllowed, detail)).into_response()
+        ProblemResponse(Problem::new(Kind::MethodNotAllowed, detail)).into_response()
     };
     if let Ok(allow) = HeaderValue::from_str(allow) {
         response.headers_mut().insert(ALLOW, allow);
@@ -88,7 +88,7 @@ impl<T: Serialize> IntoResponse for Reply<T> {
             Ok(body) => after(self.after, json_text(self.status.as_u16(), body)),
             Err(error) => {
                 let detail = format!("the reply cannot be written: {error}");
-                Refused(Problem::new(Kind::Failed, detail)).into_response()
+                ProblemResponse(Problem::new(Kind::Failed, detail)).into_response()
             }
         }
     }

@@ -14,7 +14,7 @@ use diorama_sessions::{
     CreateRequest, Creation, Kind, Problem, Ready, Sessions, Slot, TaskSource, WorldSource,
 };
 
-use super::answer::Refused;
+use super::answer::ProblemResponse;
 use super::check::Prover;
 use super::mcp::Endpoint;
 use super::settings::Settings;
@@ -191,7 +191,7 @@ impl App {
     pub(super) async fn large<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-    ) -> Result<T, Refused> {
+    ) -> Result<T, ProblemResponse> {
         // The work holds the permit, because it continues even if its request has ended.
         let permit = Arc::clone(&self.large_replies).acquire_owned().await.ok();
         run_blocking(move || {
@@ -206,6 +206,6 @@ impl App {
 /// runtime for too long.
 pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
-) -> Result<T, Refused> {
+) -> Result<T, ProblemResponse> {
     Ok(diorama_sessions::run_blocking(work).await?)
 }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::{Map, Value as Json};
 
-use super::answer::Refused;
+use super::answer::ProblemResponse;
 use super::app::App;
 use super::misread;
 use super::request_types::{DEFAULT_PAGE_ITEMS, MAX_OFFSET, MAX_PAGE_ITEMS, PageQuery};
@@ -27,9 +27,9 @@ const MAX_KEY_BYTES: usize = 255;
 pub(super) struct Session(pub(super) Arc<Slot>);
 
 impl<S: Sync> FromRequestParts<S> for Session {
-    type Rejection = Refused;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ProblemResponse> {
         let slot = parts.extensions.remove::<Arc<Slot>>();
         slot.map(Self).ok_or_else(|| Problem::new(Kind::Failed, "the route has no session").into())
     }
@@ -56,9 +56,9 @@ pub(super) fn decode_segment(segment: &str) -> Cow<'_, str> {
 pub(super) struct Query<T>(pub(super) T);
 
 impl<S: Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
-    type Rejection = Refused;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ProblemResponse> {
         Ok(Self(read_query(&parts.uri)?))
     }
 }
@@ -80,9 +80,9 @@ pub(super) struct Page {
 }
 
 impl<S: Sync> FromRequestParts<S> for Page {
-    type Rejection = Refused;
+    type Rejection = ProblemResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refused> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ProblemResponse> {
         let PageQuery { offset, limit } = read_query(&parts.uri)?;
         let number = |name: &str, given: Option<String>, default: usize, most: usize| {
             let Some(text) = given else { return Ok(default) };
@@ -104,9 +104,9 @@ pub(super) struct Body<T> {
 }
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
-    type Rejection = Refused;
+    type Rejection = ProblemResponse;
 
-    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refused> {
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, ProblemResponse> {
         let (parts, body) = request.into_parts();
         let whole = Whole::read(app, &parts.headers, body).await?;
         let value = read_json(&parts.headers, &whole.bytes)?;

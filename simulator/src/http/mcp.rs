@@ -36,7 +36,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 
 use self::output::output_schema;
-use super::answer::{Refused, json_text};
+use super::answer::{ProblemResponse, json_text};
 use super::settings::Settings;
 use super::text::{JSON, MAX_LINE_BYTES, media_type};
 use diorama_engine::Base;
@@ -53,7 +53,7 @@ type Service = StreamableHttpService<Mcp, NeverSessionManager>;
 
 /// Session of a request, and the steps after it.
 #[derive(Clone)]
-struct Reached {
+struct RequestSession {
     /// Session that the path names.
     slot: Arc<Slot>,
     /// Steps that follow the response.
@@ -73,7 +73,7 @@ impl Endpoint {
         let steps = Arc::new(Mutex::new(After::default()));
         let says_json = media_type(&parts.headers).is_some_and(|kind| kind == JSON);
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
-        request.extensions_mut().insert(Reached { slot, after: Arc::clone(&steps) });
+        request.extensions_mut().insert(RequestSession { slot, after: Arc::clone(&steps) });
         let response = self.0.handle(request).await;
         let steps = std::mem::take(&mut *steps.lock().unwrap_or_else(PoisonError::into_inner));
         let as_io = |never: Infallible| -> io::Error { match never {} };
@@ -136,9 +136,9 @@ fn call(
 }
 
 /// Returns the session of a request.
-fn find_reached(context: &RequestContext<RoleServer>) -> Result<&Reached, ErrorData> {
+fn find_reached(context: &RequestContext<RoleServer>) -> Result<&RequestSession, ErrorData> {
     let parts = context.extensions.get::<Parts>();
-    let reached = parts.and_then(|parts| parts.extensions.get::<Reached>());
+    let reached = parts.and_then(|parts| parts.extensions.get::<RequestSession>());
     reached.ok_or_else(|| ErrorData::internal_error("the request names no session", None))
 }
 
@@ -175,7 +175,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let sessions = Arc::clone(&self.0);
-        let Reached { slot, after: to_do } = find_reached(&context)?.clone();
+        let RequestSession { slot, after: to_do } = find_reached(&context)?.clone();
         let called = run_blocking(move || call(&sessions, &slot, request)).await;
         // A mistake of the model becomes a result, so that the model can read it.
         let (result, after) =
@@ -254,7 +254,7 @@ async fn make_problem(response: Response<Body>) -> Response<Body> {
         415 => Kind::UnsupportedMediaType,
         _ => Kind::Malformed,
     };
-    Refused(Problem::new(kind, String::from_utf8_lossy(&said))).into_response()
+    ProblemResponse(Problem::new(kind, String::from_utf8_lossy(&said))).into_response()
 }
 
 /// Returns the JSON-RPC response to an unreadable message.

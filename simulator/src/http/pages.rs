@@ -8,7 +8,7 @@ use axum::http::header::{HeaderValue, LOCATION};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 
-use super::answer::{Answer, Refused};
+use super::answer::{Answer, ProblemResponse};
 use super::app::{App, Pages};
 use super::negotiate::Accept;
 use super::transport::body::Whole;
@@ -43,5 +43,5 @@ pub(super) async fn answer(app: &Arc<App>, pages: &Arc<dyn Pages>, request: Requ
         })
         .await
     };
-    answered.await.unwrap_or_else(|refused: Refused| refused.into_response())
+    answered.await.unwrap_or_else(|refused: ProblemResponse| refused.into_response())
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use crate::search::ApiHit;
-use diorama_engine::fault::{Fired, Rule};
+use diorama_engine::fault::{FiredFault, Rule};
 use diorama_seeds::model::Method;
 use diorama_sessions::TaskSummary;
 
@@ -185,7 +185,7 @@ pub(super) struct LoggedCall {
     pub(super) status: u16,
     pub(super) body: Json,
     pub(super) changes: Vec<Change>,
-    pub(super) faults: Vec<Fired>,
+    pub(super) faults: Vec<FiredFault>,
     /// The rule of the domain's policy that the call broke.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) broken: Option<String>,

@@ -26,7 +26,7 @@ use tower_http::trace::TraceLayer;
 use tracing::{Level, Span};
 
 use super::admission::admit;
-use super::answer::{Answer, Refused, other_method};
+use super::answer::{Answer, ProblemResponse, other_method};
 use super::app::{App, PAGES_PATH};
 use super::cors::{Page, share};
 use super::extract::cut_ids;
@@ -87,7 +87,7 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
     if let Err(problem) = check_one_host(&request) {
         let (parts, body) = request.into_parts();
         Box::pin(drain(body, &parts.headers, MAX_LINE_BYTES)).await;
-        let mut response = Refused(problem).into_response();
+        let mut response = ProblemResponse(problem).into_response();
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return response;
     }
@@ -106,7 +106,7 @@ async fn answer(app: &Arc<App>, router: &Router, request: Request) -> Response<B
         };
         match root {
             Ok(root) => world::claims_path(&root, &request),
-            Err(problem) => return Refused(problem).into_response(),
+            Err(problem) => return ProblemResponse(problem).into_response(),
         }
     } else {
         false
@@ -201,12 +201,12 @@ async fn settle(mut response: Response<Body>) -> Response<Body> {
             response.extensions_mut().insert(HangUp);
             response
         }
-        Err(problem) => Refused(problem).into_response(),
+        Err(problem) => ProblemResponse(problem).into_response(),
     }
 }
 
 fn failed(_: Box<dyn Panic + Send>) -> Response<Body> {
-    Refused(Problem::new(Kind::Failed, "the server failed to answer this request")).into_response()
+    ProblemResponse(Problem::new(Kind::Failed, "the server failed to answer this request")).into_response()
 }
 
 /// Makes the span of a request. Ids of sessions are shortened, because they give access to them.

@@ -51,7 +51,7 @@ struct Tables {
 }
 
 /// Request whose body has been read.
-struct Received<'a> {
+struct WorldRequest<'a> {
     method: &'a Method,
     uri: &'a Uri,
     headers: &'a HeaderMap,
@@ -60,7 +60,7 @@ struct Received<'a> {
     path: &'a str,
 }
 
-impl<'a> Received<'a> {
+impl<'a> WorldRequest<'a> {
     /// Makes a request whose path inside the world begins at the byte `from`.
     fn new(uri: &'a Uri, headers: &'a HeaderMap, method: &'a Method, body: &'a [u8], from: usize) -> Self {
         let path = uri.path().get(from..).filter(|path| !path.is_empty()).unwrap_or("/");
@@ -90,7 +90,7 @@ impl Tables {
         &'a self,
         server_path: &str,
         sees: impl Fn(ApiId) -> bool + Copy,
-        request: &Received<'a>,
+        request: &WorldRequest<'a>,
     ) -> Found<'a> {
         let has = |name: &str, value: &str| request.has(name, value);
         let path = match strip_server_path(server_path, request.path) {
@@ -102,7 +102,7 @@ impl Tables {
 
     /// Returns true if some API has the request's path, with any method, and takes precedence over the
     /// server's own paths.
-    fn claims_path(&self, server_path: &str, request: &Received<'_>) -> bool {
+    fn claims_path(&self, server_path: &str, request: &WorldRequest<'_>) -> bool {
         let is_known =
             |path| self.routes.claims_path(path, |name: &str, value: &str| request.has(name, value));
         is_known(request.path) || strip_server_path(server_path, request.path).is_some_and(is_known)
@@ -144,7 +144,7 @@ pub(super) async fn answer(app: &Arc<App>, request: Request) -> Answer {
 /// Returns true if a world has an API at the request's path, with any method, and takes precedence over the
 /// server's own paths.
 pub(super) fn claims_path(world: &Ready, request: &Request) -> bool {
-    let received = Received::new(request.uri(), request.headers(), request.method(), &[], 0);
+    let received = WorldRequest::new(request.uri(), request.headers(), request.method(), &[], 0);
     Tables::get(world).is_ok_and(|tables| tables.claims_path(&world.server_path, &received))
 }
 
@@ -166,7 +166,7 @@ async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request)
         let server = Arc::clone(app);
         return Box::pin(app.large(move || document(&server, &slot, format, &parts.headers))).await;
     }
-    let received = |whole| Received::new(&parts.uri, &parts.headers, &parts.method, whole, from);
+    let received = |whole| WorldRequest::new(&parts.uri, &parts.headers, &parts.method, whole, from);
     if whole.bytes.len() <= MAX_QUICK_BODY_BYTES
         && let Some(answered) = answer_quickly(app, &slot, &received(&whole.bytes))
     {
@@ -174,7 +174,7 @@ async fn respond(app: &Arc<App>, slot: Arc<Slot>, from: usize, request: Request)
     }
     let server = Arc::clone(app);
     let answered = app.large(move || {
-        let received = Received::new(&parts.uri, &parts.headers, &parts.method, &whole.bytes, from);
+        let received = WorldRequest::new(&parts.uri, &parts.headers, &parts.method, &whole.bytes, from);
         let live = slot.lock();
         let found = find_api(&slot, &live, &received)?;
         Ok(answer_found(&server, &slot, live, found, &received))
@@ -203,14 +203,14 @@ fn document(
     Ok(document.response(headers))
 }
 
-fn find_api<'a>(slot: &'a Slot, live: &Live, request: &Received<'a>) -> Result<Found<'a>, Problem> {
+fn find_api<'a>(slot: &'a Slot, live: &Live, request: &WorldRequest<'a>) -> Result<Found<'a>, Problem> {
     let sees = |api| slot.shows_all() || live.session.is_visible(api);
     Ok(Tables::get(&slot.world)?.find(&slot.world.server_path, sees, request))
 }
 
 /// Returns the answer to a request that takes microseconds. None means that it may take longer, or that the
 /// session is in use; then nothing was done.
-fn answer_quickly(app: &App, slot: &Slot, request: &Received<'_>) -> Option<Answer> {
+fn answer_quickly(app: &App, slot: &Slot, request: &WorldRequest<'_>) -> Option<Answer> {
     let live = slot.lock_soon()?;
     let found = match find_api(slot, &live, request) {
         Ok(found) => found,
@@ -227,7 +227,7 @@ fn answer_found(
     slot: &Slot,
     live: MutexGuard<'_, Live>,
     found: Found<'_>,
-    request: &Received<'_>,
+    request: &WorldRequest<'_>,
 ) -> Answer {
     if *request.method == Method::POST
         && let Some(issued) = issue_token(app, slot, &live, &found, request)
@@ -262,7 +262,7 @@ fn call_by_route(
     mut live: MutexGuard<'_, Live>,
     api: &Api,
     path: Vec<(&str, Cow<'_, str>)>,
-    request: &Received<'_>,
+    request: &WorldRequest<'_>,
 ) -> Result<axum::response::Response, Problem> {
     let (world, headers, here) = (slot.world.world(), request.headers, request.uri.path());
     let kind = choose_kind(headers, api.contract.as_deref())?;
@@ -292,7 +292,7 @@ fn issue_token(
     slot: &Slot,
     live: &Live,
     found: &Found,
-    request: &Received<'_>,
+    request: &WorldRequest<'_>,
 ) -> Option<axum::response::Response> {
     let world: &World = slot.world.world();
     let below = request.path.strip_prefix(&*slot.world.server_path).unwrap_or(request.path);

@@ -8,7 +8,7 @@ use super::types::{ApiHit, ApiQuery, PartScores, SearchBy, SearchError};
 use diorama_engine::embed::Embedder;
 use diorama_engine::search::ApiEntry;
 use diorama_engine::search::cosine;
-use diorama_engine::search::fusion::{Fused, Fusion};
+use diorama_engine::search::fusion::{FusedScores, Fusion};
 use diorama_engine::search::score::{BEST_OF_ALL, Score};
 
 /// Maximum number of hits of one search.
@@ -54,7 +54,7 @@ pub struct ApiIndex {
 struct Found {
     words: Vec<(usize, f32)>,
     near: Vec<(i32, usize)>,
-    fused: Fused,
+    fused: FusedScores,
 }
 
 impl ApiIndex {

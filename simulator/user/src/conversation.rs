@@ -38,7 +38,7 @@ pub struct Exchange {
     pub said: String,
     /// The structured data given with the words.
     #[serde(default)]
-    pub given: Given,
+    pub given: FinishData,
     /// The user's answer; none when they have nothing more to say.
     pub answer: Option<String>,
     /// The user's progress after the message.
@@ -62,7 +62,7 @@ impl Exchange {
 
 /// The structured data that an assistant gives beside its words when it ends a goal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Given {
+pub struct FinishData {
     /// The outcome of the goal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
@@ -91,7 +91,7 @@ impl Exchange {
     }
 }
 
-impl Given {
+impl FinishData {
     /// Splits a final answer into its message and its structured data.
     #[must_use]
     pub fn split(end: Finish) -> (String, Self) {
@@ -122,7 +122,7 @@ impl Conversation {
     /// Returns the exchange that follows from a message of the assistant. The conversation changes only when
     /// the exchange is added.
     #[must_use]
-    pub fn hear(&self, script: &Script, said: &str, given: Given, scene: Scene<'_>) -> Exchange {
+    pub fn hear(&self, script: &Script, said: &str, given: FinishData, scene: Scene<'_>) -> Exchange {
         let turn = AssistantTurn { message: said, outcome: given.outcome, scene };
         let answered = answer(script, &self.progress(), &turn);
         Exchange {
@@ -146,7 +146,7 @@ impl Conversation {
         let agrees = consented.as_ref().is_some_and(|consented| consented.agrees);
         Exchange {
             said: asked.message.clone(),
-            given: Given::default(),
+            given: FinishData::default(),
             answer: consented.map(|consented| consented.words),
             progress,
             ends: false,

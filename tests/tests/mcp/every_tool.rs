@@ -16,13 +16,13 @@ use serde_json::{Map, Value as Json, json};
 const ROUNDS: usize = 3;
 
 /// Values by the folded names of the members that held them.
-type Seen = BTreeMap<String, Vec<Json>>;
+type ValuesByName = BTreeMap<String, Vec<Json>>;
 
 fn plain(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-fn look_at(name: &str, value: &Json, seen: &mut Seen) {
+fn look_at(name: &str, value: &Json, seen: &mut ValuesByName) {
     match value {
         Json::Object(members) => members.iter().for_each(|(name, inner)| look_at(name, inner, seen)),
         Json::Array(items) => items.iter().for_each(|item| look_at(name, item, seen)),
@@ -42,7 +42,7 @@ fn is_of(schema: &Json, value: &Json) -> bool {
 }
 
 /// Returns a value for a schema: one that a reply showed under the name or under any key, else a simple one.
-fn value(name: &str, schema: &Json, seen: &Seen) -> Json {
+fn value(name: &str, schema: &Json, seen: &ValuesByName) -> Json {
     if let Some(first) = schema["enum"].get(0) {
         return first.clone();
     }
@@ -70,7 +70,7 @@ fn value(name: &str, schema: &Json, seen: &Seen) -> Json {
     }
 }
 
-fn arguments(schema: &Json, seen: &Seen) -> Json {
+fn arguments(schema: &Json, seen: &ValuesByName) -> Json {
     let required = schema["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
     let members = required.map(|name| (name.to_owned(), value(name, &schema["properties"][name], seen)));
     Json::Object(members.collect::<Map<String, Json>>())
@@ -84,7 +84,7 @@ fn calls(server: &Server, world: &str) -> (Vec<Json>, usize) {
     let list = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
     let (_, _, listed) = server.send(&format!("POST /v1/sessions/{id}/mcp"), &accept, &list);
     let tools = listed["result"]["tools"].as_array().unwrap_or_else(|| panic!("{world}: {listed}")).clone();
-    let (mut seen, mut made) = (Seen::new(), Vec::new());
+    let (mut seen, mut made) = (ValuesByName::new(), Vec::new());
     for _ in 0..ROUNDS {
         for tool in &tools {
             let (name, given) = (&tool["name"], arguments(&tool["inputSchema"], &seen));

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use diorama_tests::requests::NOTES;
 use serde_json::{Value as Json, json};
 
-use super::{CLIENTS, Client, Served, start, start_with};
+use super::{CLIENTS, Client, TestServer, start, start_with};
 
 /// A library that is loaded before others. Flushes fail while the file that `DIORAMA_TEST_FAILS` names
 /// exists. With `DIORAMA_TEST_FAILS_ONCE`, one flush fails and removes the file, as a kernel reports an error
@@ -54,7 +54,7 @@ fn a_flush_that_fails_ends_the_server() {
     make_shim(folder.path());
     let mut served = start_with(folder.path(), true, |command| preload(command, folder.path()));
     let mut client = Client { id: served.create(), notes: Vec::new(), or: None, made: 0 };
-    let add = |served: &Served, client: &Client, title: &str| {
+    let add = |served: &TestServer, client: &Client, title: &str| {
         let call = json!({"api": "AddNote", "arguments": {"title": title}});
         served.http.post(format!("{}/v1/sessions/{}/call", served.url, client.id)).json(&call).send()
     };
@@ -95,7 +95,7 @@ fn fail_again_and_again(rounds: usize) {
         command.env("DIORAMA_TEST_FAILS_ONCE", "1");
     };
     let mut served = start_with(folder.path(), true, failing);
-    let client = |served: &Served| Client { id: served.create(), notes: Vec::new(), or: None, made: 0 };
+    let client = |served: &TestServer| Client { id: served.create(), notes: Vec::new(), or: None, made: 0 };
     let mut clients: Vec<Client> = (0..CLIENTS).map(|_| client(&served)).collect();
     let mut total = 0;
     for round in 0..rounds {

@@ -213,9 +213,9 @@ impl Ran {
 }
 
 /// Runs jq in the test itself.
-struct Unbounded;
+struct InProcessJq;
 
-impl JqRunner for Unbounded {
+impl JqRunner for InProcessJq {
     fn run(&self, program: &Program, input: &Json) -> Result<Vec<Json>, JqError> {
         evaluate(program, input)
     }
@@ -226,7 +226,7 @@ async fn run(clinic: Clinic, replies: Vec<ChatReply>, method: Method) -> Ran {
     let origin = RequestOrigin { step: String::new(), row: 3, attempt: 1 };
     let sampling = Sampling { temperature: Some(0.0), ..Sampling::up_to(256) };
     let agent =
-        Baseline::new(RoleModel::new(model.clone(), sampling, origin), method).with_jq(Arc::new(Unbounded));
+        Baseline::new(RoleModel::new(model.clone(), sampling, origin), method).with_jq(Arc::new(InProcessJq));
     let mut clinic = clinic;
     let mut recording = Recording::new(&mut clinic);
     let acted = agent.act(&mut recording).await;

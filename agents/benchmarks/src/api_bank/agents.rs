@@ -74,7 +74,7 @@ impl Task {
 
 impl Benchmark for ApiBank {
     type Case = Task;
-    type Counterpart = Recorded;
+    type Counterpart = LiveEnvironment;
 
     const MEASURES: &'static [Measure] = &[
         CALL,
@@ -92,7 +92,7 @@ impl Benchmark for ApiBank {
         ("scenario_total", "the same, calls that our world refuses with them"),
     ];
 
-    fn open(&self, task: &Task) -> (View, Recorded) {
+    fn open(&self, task: &Task) -> (View, LiveEnvironment) {
         let world = &self.world;
         let turns = |dialogue: &Dialogue, turn: usize| dialogue.turns.iter().take(turn).map(said).collect();
         let mut system = system(world, CALLING);
@@ -125,11 +125,11 @@ impl Benchmark for ApiBank {
         };
         let session = world.session();
         let calls = Vec::new();
-        let counterpart = Recorded { world: world.clone(), session, user, words: None, calls };
+        let counterpart = LiveEnvironment { world: world.clone(), session, user, words: None, calls };
         (View { system, conversation, tools, over: false }, counterpart)
     }
 
-    fn measure(&self, task: &Task, done: &BenchmarkEnvironment<Recorded>) -> Outcome {
+    fn measure(&self, task: &Task, done: &BenchmarkEnvironment<LiveEnvironment>) -> Outcome {
         let (world, recorded) = (&self.world, &done.counterpart);
         let mut outcome = Outcome::new(task.name());
         outcome.groups.push(("level", task.level().to_string()));
@@ -227,7 +227,7 @@ enum User {
 }
 
 /// Answers an agent with the live world and the user.
-pub struct Recorded {
+pub struct LiveEnvironment {
     world: BankWorld,
     session: Session,
     user: User,
@@ -236,7 +236,7 @@ pub struct Recorded {
     calls: Vec<Call>,
 }
 
-impl Counterpart for Recorded {
+impl Counterpart for LiveEnvironment {
     fn call(&mut self, call: &Call) -> Result<Reply, EnvironmentError> {
         self.calls.push(call.clone());
         if matches!(self.user, User::Silent) {

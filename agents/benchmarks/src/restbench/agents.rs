@@ -24,7 +24,7 @@ use crate::task::Benchmark;
 
 /// A query for agents.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct QueryCase {
     index: usize,
     query: Query,
     /// Calls of the gold path, with arguments. None if the path fails, or uses one of several possible ids.
@@ -44,7 +44,7 @@ pub struct Pool {
 }
 
 impl Benchmark for Pool {
-    type Case = Asked;
+    type Case = QueryCase;
     type Counterpart = Live;
 
     const MEASURES: &'static [Measure] = &[
@@ -58,7 +58,7 @@ impl Benchmark for Pool {
         ("pool", "APIs to choose from"),
     ];
 
-    fn open(&self, Asked { query, .. }: &Asked) -> (View, Live) {
+    fn open(&self, QueryCase { query, .. }: &QueryCase) -> (View, Live) {
         let field = &self.field;
         let today = field.doc.clock.split('T').next().unwrap_or_default();
         let view = View {
@@ -77,8 +77,8 @@ impl Benchmark for Pool {
         (view, live)
     }
 
-    fn measure(&self, asked: &Asked, done: &BenchmarkEnvironment<Live>) -> Outcome {
-        let Asked { index, query, walked, has_chosen_ids, facts } = asked;
+    fn measure(&self, asked: &QueryCase, done: &BenchmarkEnvironment<Live>) -> Outcome {
+        let QueryCase { index, query, walked, has_chosen_ids, facts } = asked;
         let Live { made, answer, .. } = &done.counterpart;
         let mut outcome = Outcome::new(index.to_string());
         outcome.groups.push(("path", query.solution.len().to_string()));
@@ -117,7 +117,7 @@ impl Benchmark for Pool {
     }
 }
 
-impl Asked {
+impl QueryCase {
     /// Makes a query for agents and executes its gold path. `jq` extracts the facts of its answer.
     pub fn new(field: &Field, index: usize, query: Query, jq: &dyn JqRunner) -> Self {
         let replayed = Replayer::new(&field.operations, field.answers(), &query).run();

@@ -109,9 +109,9 @@ mod tests {
     }
 
     /// Runs jq in the test itself.
-    struct Unbounded;
+    struct InProcessJq;
 
-    impl JqRunner for Unbounded {
+    impl JqRunner for InProcessJq {
         fn run(&self, program: &Program, input: &Json) -> Result<Vec<Json>, JqError> {
             evaluate(program, input)
         }
@@ -122,7 +122,7 @@ mod tests {
         let credits =
             json!({"crew": [{"name": "Bo Quinn", "job": "Director"}, {"name": "Cy", "job": "Editor"}]});
         let read = |jq: &str, step: usize| {
-            AnswerFact { step, jq: jq.to_owned() }.read(&[&json!({}), &credits], &Unbounded)
+            AnswerFact { step, jq: jq.to_owned() }.read(&[&json!({}), &credits], &InProcessJq)
         };
         let director = ".crew[] | select(.job == \"Director\") | .name";
         assert_eq!(read(director, 2), Some(vec![TypedFact::Text("Bo Quinn".to_owned())]));

@@ -1,4 +1,4 @@
-//! Named records in queries: quoted and capitalised spans, typed by the searches of the gold path.
+//! NamedRecord records in queries: quoted and capitalised spans, typed by the searches of the gold path.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::entities::roles::RoleMember;
 
 /// A record that a query names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Named {
+pub(super) struct NamedRecord {
     /// Path of its lookup. Example: `/search/movie`.
     pub(super) path: String,
     /// Its resource.
@@ -31,7 +31,7 @@ const CUES: [&str; 8] = ["of", "in", "for", "to", "by", "called", "named", "from
 
 /// Returns the records that a query names, one for each search of its gold path, in order. If the path has no
 /// search, it may name the record whose key the first call takes.
-pub(super) fn named(query: &Query, operations: &Operations) -> Vec<Named> {
+pub(super) fn named(query: &Query, operations: &Operations) -> Vec<NamedRecord> {
     let steps = query.solution.iter().filter_map(|step| operations.find(step));
     let searches = steps.filter_map(|step| Some((step.path.clone(), step.searched()?.to_owned())));
     let mut searches: Vec<(String, String)> = searches.collect();
@@ -46,7 +46,7 @@ pub(super) fn named(query: &Query, operations: &Operations) -> Vec<Named> {
         spans.sort_by_key(|span| span.at);
     }
     let pairs = searches.into_iter().zip(spans);
-    pairs.map(|((path, resource), span)| Named { path, resource, name: span.name }).collect()
+    pairs.map(|((path, resource), span)| NamedRecord { path, resource, name: span.name }).collect()
 }
 
 /// Returns the lookup path and the resource of the record whose key the first call takes.

@@ -7,7 +7,7 @@ use diorama_seeds::doc::{ApiDoc, FieldDoc, FilterDoc, TypeName, WorldDoc};
 use diorama_seeds::english::{singular, split_identifier, words};
 use serde_json::{Map, Value as Json};
 
-use super::shown::{Shown, shown};
+use super::shown::{RecordPosition, shown};
 use crate::entities::roles::{self, RoleMember};
 
 /// The operations of a document.
@@ -32,7 +32,7 @@ pub(super) struct Operation {
     /// Parameters of the path, required parameters, and those that take a name.
     pub(super) parameters: Vec<Parameter>,
     /// Records in the reply.
-    pub(super) shown: Vec<Shown>,
+    pub(super) shown: Vec<RecordPosition>,
     /// The resource, if the reply is one record.
     pub(super) gets: Option<String>,
     /// Resources that the reply is about: the one it returns, and their parents.

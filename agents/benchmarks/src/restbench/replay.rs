@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 use super::answer::TypedFact;
 use super::field::Field;
-use super::names::{Named, listed, named, number};
+use super::names::{NamedRecord, listed, named, number};
 use super::operation::{Operation, Operations, Takes, fill};
 use super::query::Query;
 use super::shown::{Sighting, sightings};
@@ -28,7 +28,7 @@ const ID: &str = "id";
 
 /// An executed gold path.
 #[derive(Debug, Default)]
-pub(super) struct Replayed {
+pub(super) struct GoldReplay {
     /// Calls in the order of execution.
     pub(super) calls: Vec<Made>,
     /// Number of keys that led to a record of the same name. `disagreeing` counts the others.
@@ -49,7 +49,7 @@ pub(super) struct Made {
     pub(super) is_chosen: bool,
 }
 
-impl Replayed {
+impl GoldReplay {
     /// Returns true if every call of the path was made and succeeded.
     pub(super) fn every_call_succeeded(&self, query: &Query) -> bool {
         self.calls.len() == query.solution.len() && self.calls.iter().all(Made::succeeded)
@@ -123,14 +123,14 @@ pub fn replay(field: &Field, queries: &[Query]) -> Summary {
 }
 
 /// A reply with its records.
-struct Seen {
+struct ReplySightings {
     /// The name that was searched for.
     searched: Option<String>,
     records: Vec<Sighting>,
 }
 
 /// The arguments of a call.
-struct Filled {
+struct FilledArguments {
     arguments: Map<String, Json>,
     /// The name that it searches for.
     searched: Option<String>,
@@ -147,12 +147,12 @@ pub(super) struct Replayer<'a, F> {
     words: Vec<String>,
     /// The query's words in the singular.
     singulars: Vec<String>,
-    /// Named records of the query for which no call of the path has searched.
-    named: VecDeque<Named>,
-    seen: Vec<Seen>,
+    /// NamedRecord records of the query for which no call of the path has searched.
+    named: VecDeque<NamedRecord>,
+    seen: Vec<ReplySightings>,
     /// Records that were looked up by key.
     known: Vec<(String, Json, String)>,
-    replayed: Replayed,
+    replayed: GoldReplay,
 }
 
 impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
@@ -161,11 +161,11 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         let words = said.iter().map(|word| stem(word)).collect();
         let singulars = said.iter().map(|word| singular(word)).collect();
         let named = named(query, operations).into();
-        let (seen, known, replayed) = (Vec::new(), Vec::new(), Replayed::default());
+        let (seen, known, replayed) = (Vec::new(), Vec::new(), GoldReplay::default());
         Self { operations, answer, query, words, singulars, named, seen, known, replayed }
     }
 
-    pub(super) fn run(mut self) -> Replayed {
+    pub(super) fn run(mut self) -> GoldReplay {
         for step in &self.query.solution {
             let Some(operation) = self.operations.find(step) else {
                 self.fault(format!("unknown: the document has no operation `{step}`"));
@@ -184,7 +184,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
 
     /// Makes one call of the path. Returns true if the path can continue.
     fn step(&mut self, operation: &Operation) -> bool {
-        let Filled { arguments, searched, is_chosen } = match self.fill_arguments(operation) {
+        let FilledArguments { arguments, searched, is_chosen } = match self.fill_arguments(operation) {
             Ok(filled) => filled,
             Err(resource) => {
                 self.fault(format!("no key: no earlier reply shows a {resource} for {}", operation.path));
@@ -214,7 +214,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
             self.fault(format!("search: {call} does not find `{name}`"));
         }
         self.replayed.calls.push(Made { call, status, reply, is_chosen });
-        self.seen.push(Seen { searched, records });
+        self.seen.push(ReplySightings { searched, records });
         true
     }
 
@@ -226,7 +226,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
     ///
     /// # Errors
     /// Returns the resource of which no earlier reply has a record.
-    fn fill_arguments(&self, operation: &Operation) -> Result<Filled, String> {
+    fn fill_arguments(&self, operation: &Operation) -> Result<FilledArguments, String> {
         let (mut arguments, mut searched, mut is_chosen) = (Map::new(), None, false);
         for parameter in &operation.parameters {
             let value = match &parameter.takes {
@@ -246,7 +246,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
             };
             arguments.extend(value.map(|value| (parameter.name.clone(), value)));
         }
-        Ok(Filled { arguments, searched: searched.map(|named| named.name.clone()), is_chosen })
+        Ok(FilledArguments { arguments, searched: searched.map(|named| named.name.clone()), is_chosen })
     }
 
     /// Returns the record to follow, with true if others would do as well. It comes from the last reply with

@@ -14,7 +14,7 @@ const MAX_WORDS_OF_ROLE: usize = 3;
 
 /// A position of records in a reply.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Shown {
+pub(super) struct RecordPosition {
     /// Possible resources of the records. Entries of some lists represent records of several resources.
     pub(super) resources: Vec<String>,
     /// Members from the body to the object. Lists on the path stand for their items.
@@ -41,7 +41,7 @@ pub(super) struct Sighting {
 
 /// Returns the records of a reply. If a position allows several resources, a value among the arguments
 /// decides.
-pub(super) fn sightings(all: &[Shown], arguments: &Map<String, Json>, body: &Json) -> Vec<Sighting> {
+pub(super) fn sightings(all: &[RecordPosition], arguments: &Map<String, Json>, body: &Json) -> Vec<Sighting> {
     let mut found = Vec::new();
     for shown in all {
         let named = |resource: &&String| arguments.values().any(|value| value.as_str() == Some(resource));
@@ -80,7 +80,7 @@ fn roles(item: &Json) -> Vec<Vec<String>> {
 }
 
 /// Returns the positions of records in an API's reply, in document order.
-pub(super) fn shown(doc: &WorldDoc, api: &ApiDoc) -> Vec<Shown> {
+pub(super) fn shown(doc: &WorldDoc, api: &ApiDoc) -> Vec<RecordPosition> {
     let behaviour = &api.behaviour;
     let members = behaviour.members.as_ref().and_then(|path| {
         let (resource, list) = path.split_once('.')?;
@@ -104,7 +104,7 @@ struct Reader<'a> {
     /// The resource of the operation, and the member with its list of records.
     own: Option<String>,
     listed: Option<String>,
-    found: Vec<Shown>,
+    found: Vec<RecordPosition>,
 }
 
 impl Reader<'_> {
@@ -133,7 +133,7 @@ impl Reader<'_> {
             let listed = self.listed.as_ref() == Some(name) && path.is_empty();
             match field {
                 Some((target, true)) => {
-                    self.found.push(Shown {
+                    self.found.push(RecordPosition {
                         resources: vec![target],
                         path: path.to_vec(),
                         key: name.clone(),
@@ -150,19 +150,19 @@ impl Reader<'_> {
     }
 
     /// Returns the position of a record in an object with these members.
-    fn record(&self, resource: &str, members: &Map<String, Json>, path: &[String]) -> Option<Shown> {
+    fn record(&self, resource: &str, members: &Map<String, Json>, path: &[String]) -> Option<RecordPosition> {
         let own = self.doc.resources.get(resource)?;
         let stands_for = own.fields.iter().filter(|(name, _)| name.starts_with(AS));
         let stands_for: Vec<String> = stands_for.filter_map(|(_, field)| field.reference.clone()).collect();
         if let Some(first) = stands_for.first() {
             let shown = self.record(first, members, path)?;
-            return Some(Shown { resources: stands_for, ..shown });
+            return Some(RecordPosition { resources: stands_for, ..shown });
         }
         let named = |wanted: &str| members.keys().find(|name| plain(name) == plain(wanted)).cloned();
         let key = named(&own.key).or_else(|| KEYS.iter().find_map(|key| named(key)))?;
         let name = own.display.as_deref().and_then(named);
         let members = members.keys().cloned().collect();
-        Some(Shown { resources: vec![resource.to_owned()], path: path.to_vec(), key, name, members })
+        Some(RecordPosition { resources: vec![resource.to_owned()], path: path.to_vec(), key, name, members })
     }
 
     /// Returns the resource that a record's member refers to, with true if the member has keys.

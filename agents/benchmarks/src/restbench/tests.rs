@@ -5,7 +5,7 @@ use diorama_seeds::task::Call;
 use serde_json::{Value as Json, json};
 
 use super::operation::fill;
-use super::replay::{Replayed, Replayer};
+use super::replay::{GoldReplay, Replayer};
 use super::*;
 
 /// Answers paths by a script, and others with 404.
@@ -17,7 +17,7 @@ fn answers(doc: &WorldDoc, script: &BTreeMap<&'static str, Json>) -> impl FnMut(
     }
 }
 
-fn outcome(change: impl Fn(&mut BTreeMap<&'static str, Json>)) -> Replayed {
+fn outcome(change: impl Fn(&mut BTreeMap<&'static str, Json>)) -> GoldReplay {
     let source = "{world: 1, name: films, clock: 2026-03-02T09:00,
         domain: {name: films, schemas: {Film: {x-resource: film, properties: {id: {type: integer}, title: {type: string}}}}}, resources: {
         film: {key: film_id, display: title, fields: {film_id: {type: integer}, title: {type: string}}},

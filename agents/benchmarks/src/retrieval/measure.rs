@@ -14,7 +14,7 @@ const RESAMPLES: usize = 2_000;
 
 /// The measures of one search, by case.
 #[derive(Clone, Debug, Default)]
-pub struct Measured {
+pub struct SearchMeasures {
     cases: Vec<[f64; MEASURES.len()]>,
 }
 
@@ -29,7 +29,7 @@ pub struct Interval {
     pub high: f64,
 }
 
-impl Measured {
+impl SearchMeasures {
     /// Adds a case: positions of the APIs that answer it, and those found, best first.
     pub fn add(&mut self, gold: &BTreeSet<usize>, found: &[usize]) {
         let within = |cut: usize| {
@@ -77,8 +77,8 @@ fn interval(values: &[f64]) -> Interval {
 mod tests {
     use super::*;
 
-    fn measured(found: &[&[usize]]) -> Measured {
-        let mut measured = Measured::default();
+    fn measured(found: &[&[usize]]) -> SearchMeasures {
+        let mut measured = SearchMeasures::default();
         for found in found {
             measured.add(&BTreeSet::from([1, 2]), found);
         }

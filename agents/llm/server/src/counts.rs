@@ -25,7 +25,7 @@ pub struct ServerCounts {
 
 /// A request as it arrived.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Received {
+pub struct RecordedRequest {
     /// Its body.
     pub body: Json,
     /// Its `Authorization` header.
@@ -48,7 +48,7 @@ pub(crate) struct Counter {
 struct State {
     counts: ServerCounts,
     seen: HashMap<blake3::Hash, u64>,
-    received: Vec<Received>,
+    received: Vec<RecordedRequest>,
 }
 
 impl Counter {
@@ -65,7 +65,7 @@ impl Counter {
         *seen - 1
     }
 
-    pub(crate) fn keep(&self, received: Received) {
+    pub(crate) fn keep(&self, received: RecordedRequest) {
         self.state().received.push(received);
     }
 
@@ -86,7 +86,7 @@ impl Counter {
         self.state().counts.clone()
     }
 
-    pub(crate) fn received(&self) -> Vec<Received> {
+    pub(crate) fn received(&self) -> Vec<RecordedRequest> {
         self.state().received.clone()
     }
 

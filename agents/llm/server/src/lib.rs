@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 
 use self::body::{Cut, Reply};
 use self::counts::Entry;
-pub use self::counts::{Received, ServerCounts};
+pub use self::counts::{RecordedRequest, ServerCounts};
 pub use self::fault::{Fault, RetryAfter};
 
 /// Answers and faults of a server.
@@ -98,11 +98,11 @@ pub enum Keep {
 /// A server that runs until it is dropped.
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     _tasks: JoinSet<()>,
 }
 
-struct Shared {
+struct ServerState {
     script: Script,
     counts: counts::Counter,
 }
@@ -115,7 +115,7 @@ impl ModelServer {
     pub async fn start(script: Script) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
-        let shared = Arc::new(Shared { script, counts: counts::Counter::default() });
+        let shared = Arc::new(ServerState { script, counts: counts::Counter::default() });
         let mut tasks = JoinSet::new();
         tasks.spawn(accept(listener, Arc::clone(&shared)));
         Ok(Self { address, shared, _tasks: tasks })
@@ -132,7 +132,7 @@ impl ModelServer {
     }
 
     /// Returns the requests in the order of arrival. The list is empty unless the script keeps requests.
-    pub fn received(&self) -> Vec<Received> {
+    pub fn received(&self) -> Vec<RecordedRequest> {
         self.shared.counts.received()
     }
 }
@@ -143,7 +143,7 @@ impl fmt::Debug for ModelServer {
     }
 }
 
-async fn accept(listener: TcpListener, shared: Arc<Shared>) {
+async fn accept(listener: TcpListener, shared: Arc<ServerState>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
@@ -158,7 +158,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn connection(stream: TcpStream, shared: Arc<Shared>) {
+async fn connection(stream: TcpStream, shared: Arc<ServerState>) {
     // Sends small replies without delay. If the option cannot be set, they only arrive later.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
@@ -170,7 +170,7 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>) {
         http1::Builder::new().timer(TokioTimer::new()).serve_connection(TokioIo::new(stream), service).await;
 }
 
-impl Shared {
+impl ServerState {
     async fn serve(&self, request: Request<Incoming>) -> Outcome {
         let path = request.uri().path().to_owned();
         let authorization = request.headers().get("authorization").and_then(|value| value.to_str().ok());
@@ -184,7 +184,7 @@ impl Shared {
         }
         let seen = self.counts.receive(&bytes, self.script.faults.is_empty());
         if self.script.keep == Keep::Requests {
-            self.counts.keep(Received { body: body.clone(), authorization });
+            self.counts.keep(RecordedRequest { body: body.clone(), authorization });
         }
         let fault = fault::drawn(&self.script.faults, self.script.seed, &bytes, seen);
         if let Some(fault) = &fault {

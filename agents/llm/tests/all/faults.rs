@@ -88,7 +88,7 @@ fn agree(report: &UsageReport, served: &ServerCounts) {
 
 /// Effect of a fault on an agent.
 #[derive(PartialEq)]
-enum Seen {
+enum FaultEffect {
     /// The layers send the request again, and the agent notices nothing.
     Retried,
     /// The agent gets a reply that it cannot use.
@@ -97,13 +97,13 @@ enum Seen {
     Nothing,
 }
 
-async fn check(fault: Fault, timeout: Duration, seen: Seen) {
+async fn check(fault: Fault, timeout: Duration, seen: FaultEffect) {
     let (report, served) = run(script(vec![(fault, 0.2)]), timeout).await;
     agree(&report, &served);
     let faults: u64 = served.faults.values().sum();
     assert!((REQUESTS / 10..REQUESTS / 2).contains(&faults), "{faults} of {} calls", served.calls);
-    let retries = if seen == Seen::Retried { faults } else { 0 };
-    let again = if seen == Seen::Useless { faults } else { 0 };
+    let retries = if seen == FaultEffect::Retried { faults } else { 0 };
+    let again = if seen == FaultEffect::Useless { faults } else { 0 };
     assert_eq!(
         (report.total.retries, report.total.calls),
         (retries, REQUESTS + retries + again),
@@ -116,30 +116,30 @@ const LONG: Duration = Duration::from_secs(60);
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn refusals_of_the_server_are_asked_again() {
     for after in [RetryAfter::Unsaid, RetryAfter::Seconds(0), RetryAfter::Date] {
-        check(Fault::RateLimit(after), LONG, Seen::Retried).await;
+        check(Fault::RateLimit(after), LONG, FaultEffect::Retried).await;
     }
     for status in [408, 409, 500, 502, 503] {
-        check(Fault::Error(status), LONG, Seen::Retried).await;
+        check(Fault::Error(status), LONG, FaultEffect::Retried).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replies_that_never_come_are_asked_again() {
-    check(Fault::Hang, Duration::from_secs(1), Seen::Retried).await;
+    check(Fault::Hang, Duration::from_secs(1), FaultEffect::Retried).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn replies_that_come_in_part_are_asked_again() {
     for fault in [Fault::Cut, Fault::CutBody, Fault::CutJson, Fault::NoChoices] {
-        check(fault, LONG, Seen::Retried).await;
+        check(fault, LONG, FaultEffect::Retried).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_the_model_says_is_handed_on() {
-    check(Fault::Prose, LONG, Seen::Nothing).await;
-    check(Fault::WrongSchema, LONG, Seen::Useless).await;
-    check(Fault::Refusal, LONG, Seen::Useless).await;
+    check(Fault::Prose, LONG, FaultEffect::Nothing).await;
+    check(Fault::WrongSchema, LONG, FaultEffect::Useless).await;
+    check(Fault::Refusal, LONG, FaultEffect::Useless).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

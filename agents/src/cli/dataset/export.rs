@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use diorama_output::export::{
-    self, Answers, Arguments, Content, ExportError, Format, Options, Parallel, RowId, Searched, Source,
+    self, Answers, Arguments, Content, ExportError, Format, Options, Parallel, RowId, SearchForm, Source,
     export, write_lines,
 };
 use diorama_output::storage::Location;
@@ -37,7 +37,7 @@ pub(super) struct Export {
     content: Option<Content>,
     /// How to write rows whose APIs are found by search [default: deferred where lines end at one message, dispatch for others].
     #[arg(long, value_enum)]
-    searched: Option<Searched>,
+    searched: Option<SearchForm>,
     /// How goals end [default: prose]. Formats whose rows become rewards (prompt-only, nemo-gym, verl) are structured.
     #[arg(long, value_enum)]
     answers: Option<Answers>,
@@ -82,7 +82,7 @@ impl Export {
             ExportError::Line(error) => CliError::Output(error),
             other => CliError::Export(other),
         })?;
-        let export::Exported { rows, lines, left_out, goals_left_out, fault } = done;
+        let export::ExportCounts { rows, lines, left_out, goals_left_out, fault } = done;
         if rows == 0 {
             return Err(rows::make_no_rows_error(&folder));
         }

@@ -1,7 +1,7 @@
 //! Owns the command `diorama dataset merge`.
 
 use clap::Args;
-use diorama_output::merge::{MergeError, Merged, merge};
+use diorama_output::merge::{MergeError, MergedDataset, merge};
 use diorama_output::storage::Location;
 use serde_json::json;
 
@@ -24,7 +24,7 @@ impl Merge {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let place = self.place.to_string();
         match merge(&open_storage(&self.place)?) {
-            Ok(Merged { summary, shards }) => {
+            Ok(MergedDataset { summary, shards }) => {
                 let data = json!({
                     "dialogues": summary.counts.dialogues,
                     "worlds": summary.worlds.len(),

@@ -9,13 +9,13 @@ use serde_json::Value as Json;
 use super::report::{difference, rate};
 use crate::cli::error::CliError;
 use crate::cli::{Done, Streams};
-use crate::evaluation::page::{Shown, by_cell, page};
+use crate::evaluation::page::{ReportFile, by_cell, page};
 use crate::evaluation::paired::{Difference, solved};
 use crate::evaluation::shares::Rate;
 
 /// Comparison of two runs.
 #[derive(Debug, Serialize)]
-struct Compared {
+struct ComparisonReport {
     runs: Vec<Json>,
     /// The second run compared with the first, on the episodes that both have.
     paired: Option<Difference>,
@@ -44,9 +44,9 @@ impl Compare {
 fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) -> Result<Done, CliError> {
     let runs = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Json>, _>>()?;
     let shown = runs.iter().zip(folders).map(|(run, folder)| {
-        Shown::read(run.clone()).map_err(|error| make_run_error(folder, &error.to_string()))
+        ReportFile::read(run.clone()).map_err(|error| make_run_error(folder, &error.to_string()))
     });
-    let shown = shown.collect::<Result<Vec<Shown>, _>>()?;
+    let shown = shown.collect::<Result<Vec<ReportFile>, _>>()?;
     let of = |folder: &PathBuf| {
         solved(folder).map_err(|source| CliError::Read { path: folder.join("episodes.jsonl"), source })
     };
@@ -58,7 +58,7 @@ fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) 
         }
         _ => None,
     };
-    let compared = Compared { runs, paired, note: Shown::note(&shown) };
+    let compared = ComparisonReport { runs, paired, note: ReportFile::note(&shown) };
     if let Some(file) = html {
         std::fs::write(file, page(&shown, compared.paired.as_ref())?)?;
     }
@@ -77,7 +77,7 @@ fn make_run_error(folder: &Path, what: &str) -> CliError {
     CliError::Empty(format!("{}: {what}; expected a report as `eval --out` writes it", file.display()))
 }
 
-fn table(runs: &[Shown], compared: &Compared) -> String {
+fn table(runs: &[ReportFile], compared: &ComparisonReport) -> String {
     let mut text = String::new();
     for (letter, run) in ('A'..).zip(runs) {
         text.push_str(&format!("{letter}: {}\n   {}\n", run.label(), rate(&run.success_rate)));

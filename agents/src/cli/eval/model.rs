@@ -95,7 +95,7 @@ pub struct AnswersArgs {
 }
 
 /// A chat model that is ready for requests.
-pub struct Connected {
+pub struct ModelConnection {
     /// The model itself.
     pub model: SharedModel,
     /// Name of the model.
@@ -113,7 +113,7 @@ impl ModelArgs {
     ///
     /// # Errors
     /// Returns an error if a required flag is missing or a value cannot be used.
-    pub fn connect(&self) -> Result<Connected, CliError> {
+    pub fn connect(&self) -> Result<ModelConnection, CliError> {
         self.connection.connect(self.temperature, self.concurrency)
     }
 }
@@ -141,7 +141,8 @@ impl AnswersArgs {
         let connection = agent.connection.clone();
         let connection =
             ConnectionArgs { model: Some(model), base_url, record: None, replay: None, ..connection };
-        let Connected { model, sampling, .. } = connection.connect(agent.temperature, agent.concurrency)?;
+        let ModelConnection { model, sampling, .. } =
+            connection.connect(agent.temperature, agent.concurrency)?;
         Ok(Some(Arc::new(Transcriber { model, sampling })))
     }
 }
@@ -165,7 +166,7 @@ impl ConnectionArgs {
         &self,
         temperature: Option<f64>,
         concurrency: NonZeroUsize,
-    ) -> Result<Connected, CliError> {
+    ) -> Result<ModelConnection, CliError> {
         let usage = |what: String| CliError::Usage(what);
         let name = self.model.clone().ok_or_else(|| {
             usage("--model: found none, expected the model's name, as its server has it".into())
@@ -203,7 +204,13 @@ impl ConnectionArgs {
                 }
             }
         };
-        Ok(Connected { model, name, budget, sampling: self.sampling(temperature), prices: self.prices() })
+        Ok(ModelConnection {
+            model,
+            name,
+            budget,
+            sampling: self.sampling(temperature),
+            prices: self.prices(),
+        })
     }
 
     #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]

@@ -6,7 +6,7 @@ use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use diorama_baselines::{CallerForm, Completion, Execution, Method, Parsing, Planning};
 
-use super::model::Connected;
+use super::model::ModelConnection;
 use crate::cli::error::CliError;
 use crate::evaluation::contender::{Contender, ModelContender};
 use crate::evaluation::policies::{POLICIES, Policy};
@@ -139,7 +139,7 @@ impl AgentName {
     }
 
     /// Makes the agent. `connected` is its model; None gives no agent for an agent that asks a model.
-    pub fn contender(self, connected: Option<&Connected>, variant: VariantArgs) -> Option<Contender> {
+    pub fn contender(self, connected: Option<&ModelConnection>, variant: VariantArgs) -> Option<Contender> {
         Some(match self {
             Self::Scripted(policy) => Contender::Scripted(policy),
             Self::Model(agent) => Contender::Model(agent.contender(connected?, variant)),
@@ -149,8 +149,8 @@ impl AgentName {
 
 impl ModelAgent {
     /// Makes the agent with its model.
-    pub fn contender(self, connected: &Connected, variant: VariantArgs) -> ModelContender {
-        let Connected { model, sampling, .. } = connected;
+    pub fn contender(self, connected: &ModelConnection, variant: VariantArgs) -> ModelContender {
+        let ModelConnection { model, sampling, .. } = connected;
         ModelContender { method: method(self, variant), model: Arc::clone(model), sampling: sampling.clone() }
     }
 }

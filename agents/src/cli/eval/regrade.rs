@@ -21,16 +21,16 @@ use crate::evaluation::measures::class_name;
 
 /// Result of regrading.
 #[derive(Debug, Default, Serialize)]
-struct Regraded {
+struct RegradeReport {
     episodes: u64,
     success_before: u64,
     success: u64,
-    changed: Vec<Changed>,
+    changed: Vec<VerdictChange>,
 }
 
 /// A verdict that changed.
 #[derive(Debug, Serialize)]
-struct Changed {
+struct VerdictChange {
     task: String,
     trial: u32,
     before: bool,
@@ -68,7 +68,7 @@ fn regrade(
     let read = |source| CliError::Read { path: file.to_owned(), source };
     let by_id: HashMap<&str, &Dialogue> = rows.iter().map(|row| (&*row.id, row)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let mut found = Regraded::default();
+    let mut found = RegradeReport::default();
     for (number, line) in BufReader::new(File::open(file).map_err(read)?).lines().enumerate() {
         let line = line.map_err(read)?;
         let wrong =
@@ -85,7 +85,7 @@ fn regrade(
         found.success += u64::from(now.grade.success);
         if now.grade.success != stored.grade.success {
             let errors = judged.grade.errors.iter();
-            found.changed.push(Changed {
+            found.changed.push(VerdictChange {
                 task: stored.task,
                 trial: stored.trial,
                 before: stored.grade.success,

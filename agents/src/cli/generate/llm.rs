@@ -18,12 +18,12 @@ use serde_json::{Value as Json, json};
 
 use super::steps::StepsFolder;
 use crate::cli::error::CliError;
-use crate::cli::eval::model::{Connected, ConnectionArgs};
+use crate::cli::eval::model::{ConnectionArgs, ModelConnection};
 use crate::cli::files::read_file;
 use crate::cli::terminal;
 use crate::models::prompts::{FILES, PromptSet};
 use crate::models::quality::{Cost, Diversity, Quality};
-use crate::models::run::{self, Ended};
+use crate::models::run::{self, RunEnd};
 use crate::models::run_context::RunContext;
 use crate::models::{AssistantWords, Protocol, Settings, UserWords};
 use crate::worlds::recipe::Recipe;
@@ -107,7 +107,7 @@ pub enum Rewrite {
 /// Result of a run with a model, beside its rows.
 pub struct LlmOutcome {
     /// End of the run.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// Report on the steps.
     pub quality: Quality,
     /// Requests and tokens of the run.
@@ -210,7 +210,7 @@ impl LlmArgs {
         StepsFolder::new(self.steps.as_deref(), out, shard)
     }
 
-    fn connect(&self, folder: &Path) -> Result<Connected, CliError> {
+    fn connect(&self, folder: &Path) -> Result<ModelConnection, CliError> {
         let mut connection = self.connection.clone();
         if connection.replay.is_none() {
             connection.record.get_or_insert_with(|| folder.join(REPLIES));
@@ -260,7 +260,7 @@ impl LlmArgs {
 fn run_context(
     recipe: Arc<Recipe>,
     (settings, prompts): (Settings, PromptSet),
-    connected: &Connected,
+    connected: &ModelConnection,
     threads: usize,
 ) -> Result<Arc<RunContext>, CliError> {
     let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).panic_handler(|_| {}).build()?;
@@ -336,7 +336,7 @@ impl LlmOutcome {
     }
 }
 
-fn show(bar: &ProgressBar, progress: &run::Progress, connected: &Connected) {
+fn show(bar: &ProgressBar, progress: &run::Progress, connected: &ModelConnection) {
     bar.set_position(progress.settled);
     let usage_report = connected.budget.report();
     bar.set_message(format!(

@@ -12,7 +12,7 @@ use super::Generate;
 use super::closing::closing;
 use crate::cli::Streams;
 use crate::cli::error::CliError;
-use crate::cli::inputs::Refused;
+use crate::cli::inputs::RefusedDocument;
 use crate::rows::uses::Use;
 
 /// Formats the funnel: proposed tasks, losses with their reasons, and written rows.
@@ -77,10 +77,10 @@ pub(super) fn report(
     let Outcome { summary, reports, seconds } = *outcome;
     // A closed stderr must not end the work.
     let _ = streams.err.write_all(table(reports).as_bytes());
-    let refused: Vec<Refused> = reports
+    let refused: Vec<RefusedDocument> = reports
         .iter()
         .filter(|report| report.name.is_empty())
-        .map(|report| Refused {
+        .map(|report| RefusedDocument {
             document: report.document.clone(),
             reason: report.failed.clone().unwrap_or_default(),
         })

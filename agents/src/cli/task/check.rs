@@ -16,7 +16,7 @@ use serde_json::{Value as Json, json};
 
 use crate::cli::error::CliError;
 use crate::cli::files::read_file;
-use crate::cli::inputs::{Inputs, Named};
+use crate::cli::inputs::{InputWorlds, Inputs};
 use crate::cli::{Done, Streams};
 use crate::worlds::error::PipelineError;
 
@@ -83,7 +83,7 @@ fn make_file_error(file: &Path, error: &dyn std::fmt::Display) -> CliError {
 
 impl Check {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let Named { mut docs, files, .. } = self.inputs.read_or_catalog(streams)?;
+        let InputWorlds { mut docs, files, .. } = self.inputs.read_or_catalog(streams)?;
         let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
         let mut worlds: Vec<World> = Vec::new();
         let (mut all, mut text, mut passes) = (Vec::new(), String::new(), true);
@@ -93,7 +93,7 @@ impl Check {
             let name = self.world_of(&candidate, &docs, &worlds, file)?;
             if let Some(at) = docs.iter().position(|doc| doc.name == name) {
                 let made = Source::new(docs.swap_remove(at)).and_then(|source| source.materialise(self.seed));
-                let made = made.map_err(|report| Named::located(&names, &files, report))?;
+                let made = made.map_err(|report| InputWorlds::located(&names, &files, report))?;
                 worlds.push(World::new(made.world)?);
             }
             let Some(world) = worlds.iter().find(|world| world.name == name) else {

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::authoring::asking::Stop;
 use crate::authoring::domain::Domain;
 use crate::authoring::funnel::Funnel;
-use crate::authoring::{Authored, Settings, author};
+use crate::authoring::{AuthoringRun, Settings, author};
 use crate::catalog;
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
@@ -117,7 +117,7 @@ impl GenerateWorlds {
     }
 
     /// Writes the worlds, and the records of the steps.
-    fn write(&self, authored: &Authored) -> Result<(), CliError> {
+    fn write(&self, authored: &AuthoringRun) -> Result<(), CliError> {
         std::fs::create_dir_all(self.out.join("steps"))?;
         for world in &authored.worlds {
             std::fs::write(self.out.join(format!("{}.yaml", world.name)), &world.text)?;
@@ -137,7 +137,7 @@ impl GenerateWorlds {
         Ok(())
     }
 
-    fn data(&self, model: &str, authored: &Authored, usage_report: &UsageReport) -> Json {
+    fn data(&self, model: &str, authored: &AuthoringRun, usage_report: &UsageReport) -> Json {
         let usage = usage_report.total.usage.plus(usage_report.total.replayed_usage);
         let tokens = usage.total();
         json!({
@@ -152,7 +152,7 @@ impl GenerateWorlds {
         })
     }
 
-    fn text(&self, authored: &Authored, usage_report: &UsageReport) -> String {
+    fn text(&self, authored: &AuthoringRun, usage_report: &UsageReport) -> String {
         let mut out = String::new();
         let funnel = &authored.funnel;
         let mut line = |count: u64, what: &str| {

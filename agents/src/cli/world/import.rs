@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::documents::find;
 use crate::cli::documents::several;
 use crate::cli::error::CliError;
-use crate::cli::inputs::Refused;
+use crate::cli::inputs::RefusedDocument;
 use crate::cli::openapi::ImportArgs;
 use crate::cli::{Done, Streams};
 use crate::isolation::prepare::{ImportedDocument, Refusal};
@@ -71,7 +71,7 @@ impl Import {
                     }
                     Err(Refusal { reason, .. }) => {
                         let _ = writeln!(streams.err, "error: {}: {reason}", found.label);
-                        refused.push(Refused { document: found.label.clone(), reason });
+                        refused.push(RefusedDocument { document: found.label.clone(), reason });
                     }
                 }
             }

@@ -49,7 +49,7 @@ pub(super) struct Test {
 
 /// Results of a scenario.
 #[derive(Debug, Default, Serialize)]
-struct Fared {
+struct ScenarioResult {
     scenario: String,
     tries: u64,
     passed: u64,
@@ -81,9 +81,12 @@ impl Test {
                 if known.is_empty() { "none".to_owned() } else { known.join(", ") }
             )));
         }
-        let mut all: Vec<Fared> = scenarios
+        let mut all: Vec<ScenarioResult> = scenarios
             .iter()
-            .map(|scenario| Fared { scenario: scenario.doc.name.clone(), ..Fared::default() })
+            .map(|scenario| ScenarioResult {
+                scenario: scenario.doc.name.clone(),
+                ..ScenarioResult::default()
+            })
             .collect();
         for number in 0..self.tries {
             let world = make_world(&world_template, self.seed.wrapping_add(number))?;
@@ -97,7 +100,7 @@ impl Test {
         Ok(if never { Done::NotMet } else { Done::Met })
     }
 
-    fn try_one(&self, world: &BatchWorld, scenario: &Scenario, seed: u64, fared: &mut Fared) {
+    fn try_one(&self, world: &BatchWorld, scenario: &Scenario, seed: u64, fared: &mut ScenarioResult) {
         let ability = if self.retrieve { Ability::PlanRetrieveCall } else { Ability::Call };
         fared.tries += 1;
         let (mut first, mut later) = (scenario, Vec::new());
@@ -129,13 +132,13 @@ impl Test {
     }
 }
 
-impl Fared {
+impl ScenarioResult {
     fn lose(&mut self, class: &str, example: String) {
         self.lost.entry(class.to_owned()).or_insert((0, example)).0 += 1;
     }
 }
 
-fn report(all: &[Fared]) -> String {
+fn report(all: &[ScenarioResult]) -> String {
     let mut out = String::new();
     for fared in all {
         let _ = writeln!(out, "{}: {} of {}", fared.scenario, fared.passed, fared.tries);

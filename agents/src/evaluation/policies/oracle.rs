@@ -12,7 +12,7 @@ use diorama_seeds::agent_tools::CONFIRM;
 use diorama_seeds::ending::{self, ItemValue};
 use diorama_seeds::script::WithheldDetail;
 use diorama_seeds::task::{Call, GoalCheck, Outcome, RefusalClass};
-use diorama_user::conversation::Given;
+use diorama_user::conversation::FinishData;
 use serde_json::{Map, Value as Json, json};
 
 use crate::episode::{GoldConsent, GoldGoal};
@@ -296,7 +296,7 @@ impl Solving<'_> {
         let Privileged { task, world, .. } = self.privileged;
         let calls: Vec<Arc<LogEntry>> = self.replies.iter().flatten().cloned().collect();
         let given = task.final_answers(world, &calls).into_iter().nth(number)?;
-        let Given { outcome, reason, about, mut facts } = given;
+        let FinishData { outcome, reason, about, mut facts } = given;
         if self.way.how == Facts::Reordered {
             let zone = &world.base.world().zone;
             let mut shown = Vec::new();

@@ -3,7 +3,7 @@
 use diorama_proof::Code;
 
 use super::*;
-use crate::rows::prove::Rejected;
+use crate::rows::prove::Rejection;
 use crate::worlds::variant::put_policy_into_articles;
 
 /// Returns a template of a domain of the catalog with its policy in articles.
@@ -61,7 +61,7 @@ fn a_conversation_without_the_policy_search_is_rejected() {
             goal.turns.retain(|turn| !turn.calls.iter().any(|call| call.api == "SearchPolicy"));
         }
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let Err(Rejected::Gate(reason)) = test(&world, unread, &mut rng) else { panic!("{candidate:#?}") };
+        let Err(Rejection::Gate(reason)) = test(&world, unread, &mut rng) else { panic!("{candidate:#?}") };
         let message = reason.details.get("message").and_then(|message| message.as_str()).unwrap_or_default();
         let is_unread = reason.code == Code::ReferenceFails && message.contains("article");
         // Another gate may reject the copy first: its words about the rule have lost their source.

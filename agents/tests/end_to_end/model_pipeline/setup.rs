@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use diorama_agents::models::prompts::PromptSet;
-use diorama_agents::models::run::{Ended, RunError, run};
+use diorama_agents::models::run::{RunEnd, RunError, run};
 use diorama_agents::models::run_context::RunContext;
 use diorama_agents::models::{AssistantWords, Protocol, Settings, UserWords};
 use diorama_agents::worlds::recipe::{Ingredients, Recipe};
@@ -90,7 +90,7 @@ pub(super) async fn make(
     folder: &Path,
     dialogues: u64,
     start: Start,
-) -> Result<(Ended, Summary), RunError> {
+) -> Result<(RunEnd, Summary), RunError> {
     let sizes = PlanSizes { rows: dialogues, rows_per_batch: 20, batches_per_file: 2 };
     let writer = writer(&run_context.recipe, folder, sizes, start);
     let steps = folder.join("steps");

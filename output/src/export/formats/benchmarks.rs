@@ -5,11 +5,11 @@ use std::ops::Range;
 use diorama_seeds::task::{ArgumentSource, GoldCall, NestedCall, nested_calls};
 use serde_json::{Map, Value as Json, json};
 
-use super::{Written, arguments, with_id};
+use super::{ExportLines, arguments, with_id};
 use crate::export::conversation::{
     Conversation, TOOL_SEARCHER, fault, parameters, tool_name, unwrap_function,
 };
-use crate::export::options::{Searched, Shape};
+use crate::export::options::{SearchForm, Shape};
 use crate::export::searched;
 use crate::row::{Dialogue, Role, RowFault};
 
@@ -63,15 +63,15 @@ pub(super) fn reverse_chain(
     row: &Dialogue,
     number: u64,
     mut conversation: Conversation,
-) -> Result<Written, RowFault> {
+) -> Result<ExportLines, RowFault> {
     if row.gold_plan.as_deref().is_none_or(str::is_empty) {
-        return Ok(Written::default());
+        return Ok(ExportLines::default());
     }
     let gold: Vec<GoldCall> = serde_json::from_str(&row.gold_calls)
         .map_err(|error| fault(row, "gold_calls", format!("is no list of calls: {error}")))?;
     let said: Vec<String> = conversation.texts(Role::User).map(str::to_owned).collect();
     let goals = goals(row, said.len(), gold.len())?;
-    searched::render(&mut conversation, Searched::Deferred);
+    searched::render(&mut conversation, SearchForm::Deferred);
     let count = goals.len();
     let instance = |(turns, calls): (Range<usize>, Range<usize>)| {
         let plan = only_plan(&gold, calls, turns.start)?;
@@ -83,7 +83,7 @@ pub(super) fn reverse_chain(
     };
     let lines: Vec<String> = goals.into_iter().filter_map(instance).collect();
     let goals_left_out = if lines.is_empty() { 0 } else { (count - lines.len()) as u64 };
-    Ok(Written { lines, goals_left_out })
+    Ok(ExportLines { lines, goals_left_out })
 }
 
 /// The ranges of a goal: the user's turns, and the calls.

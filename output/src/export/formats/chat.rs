@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::arguments;
 use crate::export::conversation::{Conversation, Turn};
-use crate::export::damage::Damaged;
+use crate::export::damage::DamagedTurn;
 use crate::export::options::{Arguments, Content, Shape};
 use crate::export::searched;
 use crate::row::Role;
@@ -46,8 +46,8 @@ pub(super) fn prompt_completion(shape: &Shape, conversation: &Conversation) -> V
     examples.collect()
 }
 
-pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: Damaged) -> Json {
-    let Damaged { at, turn: mut rejected, kind } = damaged;
+pub(super) fn preference(shape: &Shape, conversation: &Conversation, damaged: DamagedTurn) -> Json {
+    let DamagedTurn { at, turn: mut rejected, kind } = damaged;
     // The rejected message has no reasoning, so the chosen one is written without it, too.
     let chosen = Turn { reasoning: None, ..conversation.turns[at].clone() };
     if conversation.is_searched() {

@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{NO_MUTANTS, mistaken_row, one, read, row, searched_row};
 use crate::export::formats::write;
-use crate::export::{Arguments, Format, Options, Searched};
+use crate::export::{Arguments, Format, Options, SearchForm};
 use crate::row::{Dialogue, Role};
 
 /// Calls made together.
@@ -48,7 +48,7 @@ fn of_messages(messages: &Json) -> Vec<Calls> {
 }
 
 /// The renderings of whole dialogues.
-const WHOLE: [Searched; 2] = [Searched::Dispatch, Searched::Text];
+const WHOLE: [SearchForm; 2] = [SearchForm::Dispatch, SearchForm::Text];
 
 #[test]
 fn messages_give_the_same_calls() {
@@ -71,7 +71,7 @@ fn messages_give_the_same_calls() {
 #[test]
 fn completions_give_the_calls_to_learn_from() {
     for row in [row(), searched_row(), mistaken_row()] {
-        for searched in [Searched::Deferred, Searched::Dispatch, Searched::Text] {
+        for searched in [SearchForm::Deferred, SearchForm::Dispatch, SearchForm::Text] {
             let options = Options { searched: Some(searched), ..Options::new(Format::TrlPromptCompletion) };
             let lines = read(options, &row);
             let calls: Vec<Calls> = lines.iter().flat_map(|line| of_messages(&line["completion"])).collect();

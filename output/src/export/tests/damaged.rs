@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::{NO_MUTANTS, Rejected, row, searched_row};
 use crate::export::formats::write;
-use crate::export::{Format, Options, Searched};
+use crate::export::{Format, Options, SearchForm};
 use crate::row::Dialogue;
 
 fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> Rejected {
@@ -87,7 +87,7 @@ fn a_pair_is_the_same_in_each_rendering() {
         let room = ("BookRoom", json!({"room": 8}));
         pairs(options, &searched_row(), vec![rejected("change_argument", 1, Some(room))]).remove(0)
     };
-    let (text, dispatch) = (rendered(Searched::Text), rendered(Searched::Dispatch));
+    let (text, dispatch) = (rendered(SearchForm::Text), rendered(SearchForm::Dispatch));
     assert_eq!(text["turn"], dispatch["turn"]);
     let direct = &text["rejected"][0]["tool_calls"][0]["function"];
     let through = &dispatch["rejected"][0]["tool_calls"][0]["function"];

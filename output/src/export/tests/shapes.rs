@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::{mistaken_row, one, read, row, searched_row};
-use crate::export::{Answers, Arguments, Content, Format, Options, Parallel, RowId, Searched};
+use crate::export::{Answers, Arguments, Content, Format, Options, Parallel, RowId, SearchForm};
 use crate::row::Dialogue;
 
 #[test]
@@ -69,7 +69,7 @@ fn each_format_is_described() {
 }
 
 /// Returns the tool names and the messages of a row.
-fn rendered(searched: Searched, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
+fn rendered(searched: SearchForm, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
     let value = one(Options { searched: Some(searched), ..Options::new(Format::Openai) }, row);
     let names = value["tools"].as_array().unwrap().iter();
     let names = names.map(|tool| tool["function"]["name"].as_str().unwrap().to_owned()).collect();
@@ -79,17 +79,17 @@ fn rendered(searched: Searched, row: &Dialogue) -> (Vec<String>, Vec<Json>) {
 #[test]
 fn whole_dialogues_render_searches_in_two_ways() {
     let schemas = json!(searched_row().messages[2].content);
-    let (tools, messages) = rendered(Searched::Dispatch, &searched_row());
+    let (tools, messages) = rendered(SearchForm::Dispatch, &searched_row());
     assert_eq!(tools, ["ToolSearcher", "call_api"]);
     assert_eq!(messages[2]["content"], schemas);
     let call = json!({"name": "call_api", "arguments": r#"{"name":"BookRoom","arguments":{"room":7}}"#});
     assert_eq!(messages[3]["tool_calls"][0]["function"], call);
-    let (tools, messages) = rendered(Searched::Text, &searched_row());
+    let (tools, messages) = rendered(SearchForm::Text, &searched_row());
     assert_eq!(tools, ["ToolSearcher"]);
     assert_eq!(messages[2]["content"], schemas);
     assert_eq!(messages[3]["tool_calls"][0]["function"]["name"], "BookRoom");
     // Rows whose tools are visible from the start are unchanged.
-    assert_eq!(rendered(Searched::Text, &row()), rendered(Searched::Dispatch, &row()));
+    assert_eq!(rendered(SearchForm::Text, &row()), rendered(SearchForm::Dispatch, &row()));
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn lines_that_end_at_one_message_show_the_tools_found_before_it() {
 fn no_whole_dialogue_shows_at_its_start_what_a_search_finds() {
     let takes =
         |format, searched| Options { searched: Some(searched), ..Options::new(format) }.shape().is_ok();
-    let whole = |format: &Format| takes(*format, Searched::Text) && !takes(*format, Searched::Deferred);
+    let whole = |format: &Format| takes(*format, SearchForm::Text) && !takes(*format, SearchForm::Deferred);
     let formats: Vec<Format> = Format::ALL.into_iter().filter(whole).collect();
     assert!(formats.contains(&Format::Trl) && formats.contains(&Format::Openai), "{formats:?}");
     for format in formats {
@@ -228,7 +228,7 @@ fn a_choice_that_a_format_has_no_place_for_is_refused() {
         "found --content, for which sharegpt has no place; leave it out",
     );
     check(
-        Options { searched: Some(Searched::Text), ..Options::new(Format::ReverseChain) },
+        Options { searched: Some(SearchForm::Text), ..Options::new(Format::ReverseChain) },
         "found --searched, for which reverse-chain has no place; leave it out",
     );
     check(
@@ -242,7 +242,7 @@ fn a_choice_that_a_format_has_no_place_for_is_refused() {
     let structured = Options { answers: Some(Answers::Structured), ..Options::new(Format::PromptOnly) };
     assert_eq!(read(structured, &row()), read(Options::new(Format::PromptOnly), &row()));
     check(
-        Options { searched: Some(Searched::Deferred), ..Options::new(Format::Trl) },
+        Options { searched: Some(SearchForm::Deferred), ..Options::new(Format::Trl) },
         "found --searched deferred, for which trl has no place; leave it out",
     );
 }
@@ -250,7 +250,7 @@ fn a_choice_that_a_format_has_no_place_for_is_refused() {
 #[test]
 fn every_prefix_of_a_conversation_is_rendered_to_a_prefix() {
     for row in [row(), searched_row()] {
-        for searched in [Searched::Dispatch, Searched::Text] {
+        for searched in [SearchForm::Dispatch, SearchForm::Text] {
             let (tools, messages) = rendered(searched, &row);
             assert_eq!(messages.len(), row.messages.len());
             for end in 0..=row.messages.len() {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json, json};
 
-use super::known::Known;
+use super::known::KnownValues;
 use super::state::{FULL_DEPTH, Maker, Place, Scope};
 use super::values::{alike, kind_of};
 use crate::contract::check::{list, number, word};
@@ -165,7 +165,7 @@ impl Maker<'_> {
     }
 
     /// Adds the key to an item that a path can read.
-    pub(super) fn show_key(&self, item: &Json, known: &Known, value: &mut Json) {
+    pub(super) fn show_key(&self, item: &Json, known: &KnownValues, value: &mut Json) {
         let Json::Object(members) = value else { return };
         let inner = members.values().filter_map(Json::as_object).flat_map(Map::values);
         if known.key_name.is_empty() || members.values().chain(inner).any(|value| alike(value, &known.key)) {
@@ -181,7 +181,7 @@ impl Maker<'_> {
 
     /// Returns the key that a member's name denotes: `user_id`, `id` inside `user`, or the name of a key that
     /// only users have.
-    pub(super) fn key_named(&self, place: &Place<'_>, known: &Known) -> Option<Json> {
+    pub(super) fn key_named(&self, place: &Place<'_>, known: &KnownValues) -> Option<Json> {
         let stem = key_name(place.name).filter(|(_, ending)| KEYS.contains(ending)).map(|(stem, _)| stem);
         let stem = stem.map(|stem| if stem.is_empty() { place.inside.to_owned() } else { stem });
         if let Some(stem) = stem.filter(|stem| !stem.is_empty()) {

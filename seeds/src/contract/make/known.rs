@@ -13,9 +13,9 @@ use crate::table::rows;
 pub(super) static WRAPPERS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| rows(include_str!("wrappers.txt")).collect());
 
-/// Known values of a record, for the members of a reply.
+/// KnownValues values of a record, for the members of a reply.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownValues {
     /// Seed of generated members. Equal seeds give equal values.
     pub seed: u64,
     /// Key of the record.
@@ -34,14 +34,14 @@ pub struct Known {
     /// Members by plain name.
     pub members: HashMap<String, Json>,
     /// The record itself and those above it or referenced by it, by the names that members give them.
-    pub named: Vec<Named>,
+    pub named: Vec<NameableRecord>,
     /// The lists of references that it holds.
-    pub lists: Vec<Listed>,
+    pub lists: Vec<ListedRecords>,
 }
 
 /// The records of a list of references.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct ListedRecords {
     /// Noun of the member: `tag` for `tag_ids`.
     pub role: String,
     /// Noun of the records.
@@ -54,7 +54,7 @@ pub struct Listed {
 
 /// A record that members can name. Example: the conversation of a message.
 #[derive(Clone, Debug)]
-pub struct Named {
+pub struct NameableRecord {
     /// Noun of the record.
     pub noun: String,
     /// Noun of the member that shows it: `owner` for the user of `owner_id`.
@@ -73,40 +73,40 @@ pub struct Named {
 pub struct List {
     /// Name of the member that holds the list. It is empty if the body is the list.
     pub name: String,
-    /// Known values of its items.
-    pub items: Vec<Rc<Known>>,
+    /// KnownValues values of its items.
+    pub items: Vec<Rc<KnownValues>>,
 }
 
 /// Finds the records that members refer to. The defaults find none.
 pub trait Lookup {
     /// Returns a record of a noun, the same one for equal seeds. Returns none if no resource has the noun.
-    fn record(&self, _noun: &str, _seed: u64) -> Option<Known> {
+    fn record(&self, _noun: &str, _seed: u64) -> Option<KnownValues> {
         None
     }
 
     /// Returns a record of a resource, the same one for equal seeds.
-    fn record_of(&self, _resource: &str, _seed: u64) -> Option<Known> {
+    fn record_of(&self, _resource: &str, _seed: u64) -> Option<KnownValues> {
         None
     }
 
     /// Returns the record with this key, of a resource if one is given, otherwise of a noun.
-    fn at(&self, _of: Option<usize>, _noun: &str, _key: &Json) -> Option<Known> {
+    fn at(&self, _of: Option<usize>, _noun: &str, _key: &Json) -> Option<KnownValues> {
         None
     }
 
     /// Returns a record of the only resource whose key has this plain name.
-    fn keyed(&self, _name: &str, _seed: u64) -> Option<Known> {
+    fn keyed(&self, _name: &str, _seed: u64) -> Option<KnownValues> {
         None
     }
 
     /// Returns the records of a noun that belong to a record, or none if no resource fits. If several
     /// resources fit, it takes the one whose records stand for records of `like`.
-    fn parts(&self, _noun: &str, _whole: &Known, _like: Option<&str>) -> Option<Vec<Known>> {
+    fn parts(&self, _noun: &str, _whole: &KnownValues, _like: Option<&str>) -> Option<Vec<KnownValues>> {
         None
     }
 
     /// Returns the record of the caller, if a path shows it.
-    fn caller(&self) -> Option<Known> {
+    fn caller(&self) -> Option<KnownValues> {
         None
     }
 }
@@ -120,7 +120,7 @@ impl Lookup for NoRecords {}
 /// Facts from which a reply is made.
 pub struct Facts<'a> {
     /// The record that the reply shows, or the context of its list.
-    pub known: Rc<Known>,
+    pub known: Rc<KnownValues>,
     /// The list that the reply shows.
     pub list: Option<List>,
     /// Current time of the session, in seconds of Unix time. Generated timestamps lie before it.
@@ -129,10 +129,10 @@ pub struct Facts<'a> {
     pub lookup: &'a dyn Lookup,
 }
 
-impl Known {
+impl KnownValues {
     /// Returns the record that a member names: `conversation_sid`, or `id` inside `conversation`.
-    pub(super) fn named(&self, name: &str, inside: &str) -> Option<&Named> {
-        let fits = |named: &&Named| named.name == name && !KEYS.contains(&name);
+    pub(super) fn named(&self, name: &str, inside: &str) -> Option<&NameableRecord> {
+        let fits = |named: &&NameableRecord| named.name == name && !KEYS.contains(&name);
         if let Some(named) = self.named.iter().find(fits) {
             return Some(named);
         }
@@ -146,7 +146,11 @@ impl Known {
 
     /// Returns the record above that a member refers to by any kind of record: `resource_id` beside
     /// `resource_type`.
-    pub(super) fn of_any_kind(&self, name: &str, beside: Option<&Map<String, Json>>) -> Option<&Named> {
+    pub(super) fn of_any_kind(
+        &self,
+        name: &str,
+        beside: Option<&Map<String, Json>>,
+    ) -> Option<&NameableRecord> {
         let (stem, _) = key_name(name).filter(|(_, ending)| KEYS.contains(ending))?;
         let kind = format!("{stem}type");
         let tells_kind = beside?.keys().any(|beside| plain(beside) == kind);
@@ -167,13 +171,13 @@ impl Known {
     }
 
     /// Returns the record above that has the name of a member: `room` for a record below a room.
-    pub(super) fn above(&self, name: &str) -> Option<&Named> {
+    pub(super) fn above(&self, name: &str) -> Option<&NameableRecord> {
         self.meant(name).filter(|named| named.of != self.of && key_name(name).is_none())
     }
 
     /// Returns the reference that a noun denotes, by its role or by the noun of its record.
-    pub(super) fn meant(&self, noun: &str) -> Option<&Named> {
-        let by = |of: fn(&Named) -> &String| self.named.iter().find(|named| of(named) == noun);
+    pub(super) fn meant(&self, noun: &str) -> Option<&NameableRecord> {
+        let by = |of: fn(&NameableRecord) -> &String| self.named.iter().find(|named| of(named) == noun);
         by(|named| &named.role).or_else(|| by(|named| &named.noun)).filter(|_| !noun.is_empty())
     }
 }

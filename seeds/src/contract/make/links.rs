@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::known::Known;
+use super::known::KnownValues;
 use super::state::{Maker, Scope};
 use crate::contract::check::word;
 use crate::contract::names::plain;
@@ -17,7 +17,7 @@ const FORMATS: [&str; 4] = ["uri", "url", "uri-reference", "iri"];
 impl Maker<'_> {
     /// Returns the address of the next page as a member shows it: a text by its format, an object by the member that links. Null behind the
     /// last page; `None` where the member holds no address.
-    pub(super) fn next_link(&self, part: &Json, name: &str, known: &Known) -> Option<Json> {
+    pub(super) fn next_link(&self, part: &Json, name: &str, known: &KnownValues) -> Option<Json> {
         let is_of_list = self.facts.list.is_some() && std::ptr::eq(known, &*self.facts.known);
         let address = known.members.get(NEXT_ADDRESS).filter(|_| is_of_list && name.starts_with("next"))?;
         let members = self.schemas.flat(part).members;

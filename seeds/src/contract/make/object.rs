@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::{Known, WRAPPERS};
+use super::known::{KnownValues, WRAPPERS};
 use super::state::{FULL_DEPTH, Holds, MAX_STEPS, Maker, Place, Scope};
 use super::values::{alike, kind_of, one_of};
 use crate::contract::check::{Side, list, number, word};
@@ -61,7 +61,7 @@ impl Maker<'_> {
         // A sole member that is an object is always shown.
         let alone = properties.is_some_and(|all| all.len() == 1) && objects == 1;
         // If the record's scalars show its key, an object inside does not show the same record.
-        let shows_key = |known: &Known| {
+        let shows_key = |known: &KnownValues| {
             let mut scalars =
                 properties.into_iter().flatten().zip(&are_objects).filter(|(_, is_object)| !**is_object);
             !known.key.is_null()

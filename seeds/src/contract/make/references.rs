@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::{Known, Named};
+use super::known::{KnownValues, NameableRecord};
 use super::state::{FULL_DEPTH, Maker, Place, Scope};
 use super::values::alike;
 use crate::contract::check::{number, word};
@@ -20,7 +20,7 @@ const MAKERS: [&str; 5] = ["createdby", "creator", "ownedby", "owner", "author"]
 
 impl Maker<'_> {
     /// Returns the id of a record that has another key. Example: the number of a user whose key is a login.
-    pub(super) fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &Named) -> Option<Json> {
+    pub(super) fn id_of(&mut self, part: &Json, here: &Place<'_>, named: &NameableRecord) -> Option<Json> {
         let (_, ending) = key_name(here.name)?;
         let record = self.facts.lookup.at(named.of, &named.noun, &named.key)?;
         let id = record.members.get(ending).filter(|id| **id != named.key)?;
@@ -85,7 +85,7 @@ impl Maker<'_> {
     }
 
     /// Returns the records of a noun that a record lists, or that are its parts.
-    fn listed(&self, known: &Known, meant: &str, like: Option<&str>) -> Option<Vec<Known>> {
+    fn listed(&self, known: &KnownValues, meant: &str, like: Option<&str>) -> Option<Vec<KnownValues>> {
         let lists = || known.lists.iter();
         let found =
             lists().find(|list| list.role == meant).or_else(|| lists().find(|list| list.noun == meant));

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use serde_json::{Map, Value as Json};
 
-use super::known::{Facts, Known};
+use super::known::{Facts, KnownValues};
 use crate::contract::schemas::Schemas;
 
 /// Maximum depth of objects that show all members. Deeper objects show only required ones.
@@ -17,11 +17,11 @@ pub(super) const MAX_STEPS: u32 = 60_000;
 #[derive(Clone)]
 pub(super) enum Scope<'f> {
     /// The members of a record.
-    Record(Rc<Known>),
+    Record(Rc<KnownValues>),
     /// The members of a known object.
-    Found(&'f Map<String, Json>, Rc<Known>),
+    Found(&'f Map<String, Json>, Rc<KnownValues>),
     /// Only the record around the object is known.
-    Made(Rc<Known>),
+    Made(Rc<KnownValues>),
 }
 
 /// The number of objects among the members of an object, as seen from one member.
@@ -45,7 +45,7 @@ pub(super) struct Place<'p> {
     pub(super) whole: u64,
     pub(super) seed: u64,
     pub(super) depth: u32,
-    /// Known value at this position.
+    /// KnownValues value at this position.
     pub(super) found: Option<&'p Json>,
     /// Members of the surrounding object.
     pub(super) beside: Option<&'p Map<String, Json>>,
@@ -82,7 +82,7 @@ impl<'p> Place<'p> {
 }
 
 impl<'f> Scope<'f> {
-    pub(super) const fn known(&self) -> &Rc<Known> {
+    pub(super) const fn known(&self) -> &Rc<KnownValues> {
         match self {
             Self::Record(known) | Self::Found(_, known) | Self::Made(known) => known,
         }

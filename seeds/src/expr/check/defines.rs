@@ -4,7 +4,7 @@
 //! The result has the nodes of the whole expression, so evaluation does not know these names.
 
 use crate::expr::ast::Ast;
-use crate::expr::check::{Checker, Frame, MAX_DEPTH, Operand, Typed, error};
+use crate::expr::check::{Checker, Frame, MAX_DEPTH, Operand, TypedNode, error};
 use crate::expr::error::ExprError;
 use crate::expr::node::{ExprType, Node};
 use crate::expr::parse::parse;
@@ -25,7 +25,11 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// Returns the operand for a name of the innermost definition.
-    pub(super) fn stand_in(&mut self, operand: Operand<'a>, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn stand_in(
+        &mut self,
+        operand: Operand<'a>,
+        offset: usize,
+    ) -> Result<TypedNode<'a>, ExprError> {
         let depth = self.depth + operand.depth;
         if depth > MAX_DEPTH {
             return error(
@@ -34,7 +38,7 @@ impl<'a> Checker<'_, 'a> {
             );
         }
         self.deepest = self.deepest.max(depth);
-        Ok(Typed { offset, ..operand.typed })
+        Ok(TypedNode { offset, ..operand.typed })
     }
 
     /// Returns true if the innermost definition gives the name a meaning.
@@ -48,7 +52,7 @@ impl<'a> Checker<'_, 'a> {
         match typed.kind {
             ExprType::Key(id) => {
                 let offset = typed.offset;
-                let record = Typed::new(Node::Get(id, typed.boxed()), ExprType::Record(id), offset);
+                let record = TypedNode::new(Node::Get(id, typed.boxed()), ExprType::Record(id), offset);
                 Operand { typed: record, depth: depth + 1 }
             }
             _ => Operand { typed, depth },
@@ -69,7 +73,7 @@ impl<'a> Checker<'_, 'a> {
         (resource, define): (ResourceId, &'a Define),
         arguments: &[Ast],
         dot: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let name = &define.name;
         if arguments.len() != define.parameters.len() {
             let parameters: Vec<&str> = define.parameters.iter().map(|name| &**name).collect();
@@ -109,7 +113,7 @@ impl<'a> Checker<'_, 'a> {
                 format!("`{name}` is more than {MAX_NODES} operations long with all names written out"),
             );
         }
-        Ok(Typed { offset, ..typed })
+        Ok(TypedNode { offset, ..typed })
     }
 }
 

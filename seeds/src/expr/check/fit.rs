@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::expr::check::kinds::is_numeric;
-use crate::expr::check::{Checker, Typed, error};
+use crate::expr::check::{Checker, TypedNode, error};
 use crate::expr::error::ExprError;
 use crate::expr::node::{ExprType, Node};
 use crate::schema::{Schema, Type};
@@ -11,7 +11,7 @@ use crate::value::Value;
 
 impl<'a> Checker<'_, 'a> {
     /// Returns the value as a value of the schema, with its numbers cast.
-    pub(super) fn fit(&self, mut typed: Typed<'a>, schema: &Schema) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn fit(&self, mut typed: TypedNode<'a>, schema: &Schema) -> Result<TypedNode<'a>, ExprError> {
         if typed.kind == ExprType::Null {
             return if schema.nullable {
                 Ok(typed)
@@ -80,6 +80,6 @@ impl<'a> Checker<'_, 'a> {
             let found = value.to_text(self.scope.zone);
             return error(offset, format!("found {found}; expected {}", schema.expected()));
         }
-        Ok(Typed::new(node, target, offset))
+        Ok(TypedNode::new(node, target, offset))
     }
 }

@@ -3,7 +3,7 @@
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::near::suggest;
-use crate::expr::check::{Checker, Typed, error};
+use crate::expr::check::{Checker, TypedNode, error};
 use crate::expr::error::ExprError;
 use crate::expr::functions::{self, Call, Form, Function, Kind};
 use crate::expr::node::{ExprType, Node};
@@ -20,7 +20,7 @@ impl<'a> Checker<'_, 'a> {
         target: &Ast,
         name: &str,
         arguments: &[Ast],
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         if let AstKind::Name(resource) = &target.kind
             && self.scope.variable(resource).is_none()
             && !self.is_stand_in(resource)
@@ -48,10 +48,10 @@ impl<'a> Checker<'_, 'a> {
     pub(super) fn function(
         &mut self,
         name: &str,
-        target: Option<Typed<'a>>,
+        target: Option<TypedNode<'a>>,
         arguments: &[Ast],
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let found = arguments.len() + usize::from(target.is_some());
         let named = functions::named(name);
         let takes = |function: &&Function| (function.counts().0..=function.counts().1).contains(&found);
@@ -84,17 +84,17 @@ impl<'a> Checker<'_, 'a> {
         &self,
         function: &'static Function,
         name: &str,
-        mut arguments: Vec<Typed<'a>>,
+        mut arguments: Vec<TypedNode<'a>>,
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
-        let literal = arguments.first().and_then(Typed::literal_string);
+    ) -> Result<TypedNode<'a>, ExprError> {
+        let literal = arguments.first().and_then(TypedNode::literal_string);
         match (function.form, literal) {
             (Form::Min | Form::Max | Form::Coalesce, _) => {
                 return self.alternatives(function, name, arguments, offset);
             }
             (Form::Read | Form::Duration, Some(text)) => return self.read(function, text, offset),
             (Form::Duration, None) => return error(offset, DURATION),
-            (Form::Given, _) if !matches!(arguments[..], [Typed { node: Node::Argument(_), .. }]) => {
+            (Form::Given, _) if !matches!(arguments[..], [TypedNode { node: Node::Argument(_), .. }]) => {
                 return error(
                     offset,
                     "expected `given(args.x)`: it tells whether the caller gave an argument",
@@ -114,7 +114,7 @@ impl<'a> Checker<'_, 'a> {
         match (function.form, &arguments[..]) {
             (Form::Matches, _) => return self.matches(arguments, offset),
             (Form::Convert, _) => self.units(&arguments)?,
-            (Form::Round, [_, Typed { node: Node::Literal(Value::Integer(places)), offset, .. }])
+            (Form::Round, [_, TypedNode { node: Node::Literal(Value::Integer(places)), offset, .. }])
                 if !(0..=9).contains(places) =>
             {
                 return error(*offset, format!("found {places} places; expected 0 to 9"));
@@ -130,16 +130,21 @@ impl<'a> Checker<'_, 'a> {
             gives => expr_type(gives),
         };
         let nodes = arguments.into_iter().map(|argument| argument.node).collect();
-        Ok(Typed::new(Node::Call(function, nodes), kind, offset))
+        Ok(TypedNode::new(Node::Call(function, nodes), kind, offset))
     }
 
     /// Evaluates a function of a literal at compile time.
-    fn read(&self, function: &'static Function, text: &str, offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn read(
+        &self,
+        function: &'static Function,
+        text: &str,
+        offset: usize,
+    ) -> Result<TypedNode<'a>, ExprError> {
         let value = Value::string(text);
         let call = Call { name: function.name, zone: self.scope.zone, values: &[&value] };
         let example = match (function.gives, (function.run)(&call)) {
             (gives, Ok(value)) if !value.is_missing() => {
-                return Ok(Typed::new(Node::Literal(value), expr_type(gives), offset));
+                return Ok(TypedNode::new(Node::Literal(value), expr_type(gives), offset));
             }
             (Kind::Duration, _) => return error(offset, DURATION),
             (Kind::Date, _) => "date('2026-03-02')",
@@ -149,7 +154,7 @@ impl<'a> Checker<'_, 'a> {
         error(offset, format!("found '{text}'; expected a literal as in {example}"))
     }
 
-    fn matches(&self, mut arguments: Vec<Typed<'a>>, offset: usize) -> Result<Typed<'a>, ExprError> {
+    fn matches(&self, mut arguments: Vec<TypedNode<'a>>, offset: usize) -> Result<TypedNode<'a>, ExprError> {
         let (Some(pattern), Some(text)) = (arguments.pop(), arguments.pop()) else {
             return error(offset, "expected `text.matches('pattern')`");
         };
@@ -158,7 +163,9 @@ impl<'a> Checker<'_, 'a> {
             return error(pattern.offset, message);
         };
         match Pattern::new(source) {
-            Ok(pattern) => Ok(Typed::new(Node::Matches(text.boxed(), pattern), ExprType::Boolean, offset)),
+            Ok(pattern) => {
+                Ok(TypedNode::new(Node::Matches(text.boxed(), pattern), ExprType::Boolean, offset))
+            }
             Err(message) => {
                 let last = message.lines().next_back().unwrap_or_default();
                 error(pattern.offset, format!("the pattern does not compile: {last}"))
@@ -169,7 +176,7 @@ impl<'a> Checker<'_, 'a> {
     /// Checks that an argument has one of these types, or is null or of unknown type.
     fn want(
         &self,
-        argument: &Typed<'a>,
+        argument: &TypedNode<'a>,
         name: &str,
         function: &Function,
         kinds: &[Kind],
@@ -197,9 +204,9 @@ impl<'a> Checker<'_, 'a> {
         &self,
         function: &'static Function,
         name: &str,
-        mut arguments: Vec<Typed<'a>>,
+        mut arguments: Vec<TypedNode<'a>>,
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let dated = arguments
             .iter()
             .map(|argument| argument.kind.clone())
@@ -224,10 +231,10 @@ impl<'a> Checker<'_, 'a> {
             _ => None,
         };
         let nodes = arguments.into_iter().map(|argument| self.cast(argument, &kind)).collect();
-        Ok(Typed { node: Node::Call(function, nodes), kind, schema, offset })
+        Ok(TypedNode { node: Node::Call(function, nodes), kind, schema, offset })
     }
 
-    fn units(&self, arguments: &[Typed<'a>]) -> Result<(), ExprError> {
+    fn units(&self, arguments: &[TypedNode<'a>]) -> Result<(), ExprError> {
         let [_, from, to] = arguments else { return Ok(()) };
         // The suggestions are units that measure the same quantity as the other side, if that is known.
         let same = [from, to].iter().find_map(|side| units::quantity(side.literal_string()?));

@@ -1,6 +1,6 @@
 //! Owns the rules on which types combine.
 
-use crate::expr::check::{Checker, Typed, error};
+use crate::expr::check::{Checker, TypedNode, error};
 use crate::expr::error::ExprError;
 use crate::expr::functions::Form;
 use crate::expr::node::{ExprType, Node};
@@ -64,7 +64,7 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    pub(super) fn expect_boolean(&self, typed: &Typed<'a>, role: &str) -> Result<(), ExprError> {
+    pub(super) fn expect_boolean(&self, typed: &TypedNode<'a>, role: &str) -> Result<(), ExprError> {
         match &typed.kind {
             ExprType::Boolean | ExprType::Any => Ok(()),
             other => error(
@@ -78,7 +78,12 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// Returns the common type of both branches, all list items or all alternatives.
-    pub(super) fn unify(&self, kind: &ExprType, next: &Typed<'a>, role: &str) -> Result<ExprType, ExprError> {
+    pub(super) fn unify(
+        &self,
+        kind: &ExprType,
+        next: &TypedNode<'a>,
+        role: &str,
+    ) -> Result<ExprType, ExprError> {
         match (kind, &next.kind) {
             (a, b) if a == b => Ok(a.clone()),
             (ExprType::Null, other) | (other, ExprType::Null) => Ok(other.clone()),
@@ -109,7 +114,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// Returns the node as a value of the common numeric type.
-    pub(super) fn cast(&self, typed: Typed<'a>, kind: &ExprType) -> Node {
+    pub(super) fn cast(&self, typed: TypedNode<'a>, kind: &ExprType) -> Node {
         let cast = match kind {
             ExprType::Number if typed.kind != ExprType::Number => Cast::Number,
             ExprType::Decimal(scale) if typed.kind != *kind => Cast::Decimal(*scale),
@@ -131,8 +136,8 @@ impl<'a> Checker<'_, 'a> {
     /// A literal compared with an enum must be one of its values.
     pub(super) fn match_up(
         &self,
-        a: &mut Typed<'a>,
-        b: &mut Typed<'a>,
+        a: &mut TypedNode<'a>,
+        b: &mut TypedNode<'a>,
         operator: &str,
     ) -> Result<(), ExprError> {
         self.read_literal(a, &b.kind)?;
@@ -180,7 +185,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// Turns a string literal into a date, time or date-time if one is wanted.
-    pub(super) fn read_literal(&self, typed: &mut Typed<'a>, wanted: &ExprType) -> Result<(), ExprError> {
+    pub(super) fn read_literal(&self, typed: &mut TypedNode<'a>, wanted: &ExprType) -> Result<(), ExprError> {
         let Some(text) = typed.literal_string() else { return Ok(()) };
         let (value, expected) = match wanted {
             ExprType::Date => (Date::parse(text).map(Value::Date), "a date as '2026-03-02'"),
@@ -202,7 +207,7 @@ impl<'a> Checker<'_, 'a> {
     }
 
     /// Checks that a literal, or each literal of a list, is a value of the enum beside it.
-    fn check_enum(&self, literal: &Typed<'a>, declared: &Typed<'a>) -> Result<(), ExprError> {
+    fn check_enum(&self, literal: &TypedNode<'a>, declared: &TypedNode<'a>) -> Result<(), ExprError> {
         match declared.schema.map(|schema| &schema.kind) {
             Some(Type::Enum(values)) => self.check_enum_literals(&literal.node, values, literal.offset),
             _ => Ok(()),
@@ -243,8 +248,8 @@ impl<'a> Checker<'_, 'a> {
 
     /// Returns the schema that several alternatives share. Alternatives that are literals or null do not
     /// count.
-    pub(super) fn shared_schema(a: &Typed<'a>, b: &Typed<'a>) -> Option<&'a Schema> {
-        let constant = |typed: &Typed<'a>| matches!(typed.node, Node::Literal(_));
+    pub(super) fn shared_schema(a: &TypedNode<'a>, b: &TypedNode<'a>) -> Option<&'a Schema> {
+        let constant = |typed: &TypedNode<'a>| matches!(typed.node, Node::Literal(_));
         match (a.schema, b.schema) {
             (Some(x), Some(y)) if std::ptr::eq(x, y) => Some(x),
             (Some(x), None) if constant(b) => Some(x),

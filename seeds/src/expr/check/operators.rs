@@ -2,7 +2,7 @@
 
 use crate::expr::ast::Ast;
 use crate::expr::check::kinds::{is_numeric, promoted};
-use crate::expr::check::{Checker, Typed, error};
+use crate::expr::check::{Checker, TypedNode, error};
 use crate::expr::error::ExprError;
 use crate::expr::node::{ExprType, Node};
 use crate::expr::operator::Operator;
@@ -10,17 +10,17 @@ use crate::schema::Type;
 use crate::value::Value;
 
 impl<'a> Checker<'_, 'a> {
-    pub(super) fn not(&mut self, operand: &Ast, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn not(&mut self, operand: &Ast, offset: usize) -> Result<TypedNode<'a>, ExprError> {
         let operand = self.check(operand)?;
         self.expect_boolean(&operand, "the operand of `!`")?;
-        Ok(Typed::new(Node::Not(operand.boxed()), ExprType::Boolean, offset))
+        Ok(TypedNode::new(Node::Not(operand.boxed()), ExprType::Boolean, offset))
     }
 
-    pub(super) fn negate(&mut self, operand: &Ast, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn negate(&mut self, operand: &Ast, offset: usize) -> Result<TypedNode<'a>, ExprError> {
         let operand = self.check(operand)?;
         match operand.kind.clone() {
             kind if is_numeric(&kind) || matches!(kind, ExprType::Duration | ExprType::Any) => {
-                Ok(Typed::new(Node::Negate(operand.boxed()), kind, offset))
+                Ok(TypedNode::new(Node::Negate(operand.boxed()), kind, offset))
             }
             kind => error(
                 operand.offset,
@@ -34,7 +34,7 @@ impl<'a> Checker<'_, 'a> {
         condition: &Ast,
         yes: &Ast,
         no: &Ast,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let condition = self.check(condition)?;
         self.expect_boolean(&condition, "what stands before `?`")?;
         let (mut yes, mut no) = (self.check(yes)?, self.check(no)?);
@@ -48,10 +48,15 @@ impl<'a> Checker<'_, 'a> {
             Box::new(self.cast(yes, &kind)),
             Box::new(self.cast(no, &kind)),
         );
-        Ok(Typed { node, kind, schema, offset })
+        Ok(TypedNode { node, kind, schema, offset })
     }
 
-    pub(super) fn item(&mut self, list: &Ast, position: &Ast, offset: usize) -> Result<Typed<'a>, ExprError> {
+    pub(super) fn item(
+        &mut self,
+        list: &Ast,
+        position: &Ast,
+        offset: usize,
+    ) -> Result<TypedNode<'a>, ExprError> {
         let (list, position) = (self.check(list)?, self.check(position)?);
         if let (ExprType::Object | ExprType::Any, Some(name)) = (&list.kind, position.literal_string()) {
             let name = name.to_owned();
@@ -76,7 +81,7 @@ impl<'a> Checker<'_, 'a> {
             }
         };
         let offset = list.offset;
-        Ok(Typed { node: Node::Item(list.boxed(), position.boxed()), kind, schema, offset })
+        Ok(TypedNode { node: Node::Item(list.boxed(), position.boxed()), kind, schema, offset })
     }
 
     pub(super) fn binary(
@@ -85,7 +90,7 @@ impl<'a> Checker<'_, 'a> {
         left: &Ast,
         right: &Ast,
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let sign = operator.sign();
         let (mut left, mut right) = (self.check(left)?, self.check(right)?);
         let kind = match operator {
@@ -95,7 +100,7 @@ impl<'a> Checker<'_, 'a> {
                 ExprType::Boolean
             }
             Operator::Equal | Operator::NotEqual => {
-                let is_null = |typed: &Typed<'_>| typed.kind == ExprType::Null;
+                let is_null = |typed: &TypedNode<'_>| typed.kind == ExprType::Null;
                 // A record can only be compared with null, which tests whether it exists.
                 if !(is_null(&left) || is_null(&right)) {
                     self.match_up(&mut left, &mut right, sign)?;
@@ -126,10 +131,10 @@ impl<'a> Checker<'_, 'a> {
         };
         // Messages about the tree of an operator point at its left end.
         let start = left.offset;
-        Ok(Typed::new(Node::Binary(operator, left.boxed(), right.boxed()), kind, start))
+        Ok(TypedNode::new(Node::Binary(operator, left.boxed(), right.boxed()), kind, start))
     }
 
-    fn membership(&self, item: &mut Typed<'a>, list: &mut Typed<'a>) -> Result<(), ExprError> {
+    fn membership(&self, item: &mut TypedNode<'a>, list: &mut TypedNode<'a>) -> Result<(), ExprError> {
         let ExprType::List(kind) = &list.kind else {
             return match &list.kind {
                 ExprType::Any => Ok(()),
@@ -151,7 +156,7 @@ impl<'a> Checker<'_, 'a> {
         {
             let mut read = Vec::with_capacity(values.len());
             for value in values.iter() {
-                let mut literal = Typed::new(Node::Literal(value.clone()), ExprType::String, list.offset);
+                let mut literal = TypedNode::new(Node::Literal(value.clone()), ExprType::String, list.offset);
                 self.read_literal(&mut literal, &item.kind)?;
                 if let Node::Literal(value) = literal.node {
                     read.push(value);
@@ -184,8 +189,8 @@ impl<'a> Checker<'_, 'a> {
         &self,
         operator: Operator,
         sign: &str,
-        left: &Typed<'a>,
-        right: &Typed<'a>,
+        left: &TypedNode<'a>,
+        right: &TypedNode<'a>,
         offset: usize,
     ) -> Result<ExprType, ExprError> {
         use ExprType::{Any, Date, DateTime, Decimal, Duration, Integer, Number, String, Time};

@@ -3,7 +3,7 @@
 use crate::expr::ast::{Ast, AstKind};
 use crate::expr::check::kinds::is_numeric;
 use crate::expr::check::near::suggest;
-use crate::expr::check::{Checker, Typed, error};
+use crate::expr::check::{Checker, TypedNode, error};
 use crate::expr::error::ExprError;
 use crate::expr::index::index_of;
 use crate::expr::node::{ExprType, Fold, FoldKind, Node};
@@ -21,7 +21,7 @@ impl<'a> Checker<'_, 'a> {
         method: &str,
         arguments: &[Ast],
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let kind = match method {
             "get" | "exists" => return self.by_key(resource, name, method, arguments, offset),
             "any" => FoldKind::Any,
@@ -47,7 +47,7 @@ impl<'a> Checker<'_, 'a> {
         method: &str,
         arguments: &[Ast],
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let [key] = arguments else {
             let hint = if method == "exists" && arguments.len() == 2 {
                 "; for a condition write any(x, condition)"
@@ -64,9 +64,9 @@ impl<'a> Checker<'_, 'a> {
             return error(key.offset, format!("`{name}.{method}` takes {wanted} ({plain}), found {found}"));
         }
         Ok(if method == "get" {
-            Typed::new(Node::Get(resource, key.boxed()), ExprType::Record(resource), offset)
+            TypedNode::new(Node::Get(resource, key.boxed()), ExprType::Record(resource), offset)
         } else {
-            Typed::new(Node::Exists(resource, key.boxed()), ExprType::Boolean, offset)
+            TypedNode::new(Node::Exists(resource, key.boxed()), ExprType::Boolean, offset)
         })
     }
 
@@ -78,7 +78,7 @@ impl<'a> Checker<'_, 'a> {
         method: &str,
         arguments: &[Ast],
         offset: usize,
-    ) -> Result<Typed<'a>, ExprError> {
+    ) -> Result<TypedNode<'a>, ExprError> {
         let has_value = matches!(kind, FoldKind::Sum | FoldKind::Average | FoldKind::Min | FoldKind::Max);
         let (variable, condition, value) = match arguments {
             [variable, condition] if !has_value => (variable, condition, None),
@@ -133,14 +133,14 @@ impl<'a> Checker<'_, 'a> {
         let index = if kind == FoldKind::All { None } else { index_of(&condition.node, slot, self.scope) };
         let value = value.map(|value| value.node);
         let fold = Fold { kind, resource, slot, index, condition: condition.node, value, zero };
-        Ok(Typed { node: Node::Fold(Box::new(fold)), kind: result, schema, offset })
+        Ok(TypedNode { node: Node::Fold(Box::new(fold)), kind: result, schema, offset })
     }
 
     fn value_fold(
         &self,
         kind: FoldKind,
         method: &str,
-        value: &Typed<'a>,
+        value: &TypedNode<'a>,
     ) -> Result<(ExprType, Value), ExprError> {
         let zero = |kind: &ExprType| match kind {
             ExprType::Number => Value::Number(0.0),

@@ -12,7 +12,7 @@ use crate::model::Record;
 use crate::value::Value;
 
 /// State of a fold.
-struct Gathered<'r> {
+struct FoldState<'r> {
     count: i64,
     value: Value,
     record: Option<&'r Record>,
@@ -21,9 +21,9 @@ struct Gathered<'r> {
 /// Values of inner folds that are the same for all records of the outer one. The address of a fold identifies
 /// it.
 #[derive(Default)]
-pub(super) struct Known(RefCell<Vec<(*const Fold, Value)>>);
+pub(super) struct InnerFolds(RefCell<Vec<(*const Fold, Value)>>);
 
-impl Known {
+impl InnerFolds {
     fn get(&self, fold: &Fold) -> Option<Value> {
         let known = self.0.borrow();
         known.iter().find(|(place, _)| std::ptr::eq(*place, fold)).map(|(_, value)| value.clone())
@@ -40,9 +40,9 @@ impl<'e> Env<'e> {
         fold: &'v Fold,
         frame: Option<&'v Frame<'v>>,
     ) -> Result<Out<'v>, EvalError> {
-        let mut gathered = Gathered { count: 0, value: fold.zero.clone(), record: None };
+        let mut gathered = FoldState { count: 0, value: fold.zero.clone(), record: None };
         let mut failure = None;
-        let known = Known::default();
+        let known = InnerFolds::default();
         let mut visit = |record: &'e Record| match self.gather(fold, record, frame, &known, &mut gathered) {
             Ok(flow) => flow,
             Err(error) => {
@@ -110,8 +110,8 @@ impl<'e> Env<'e> {
         fold: &Fold,
         record: &'e Record,
         outer: Option<&Frame<'_>>,
-        known: &Known,
-        gathered: &mut Gathered<'e>,
+        known: &InnerFolds,
+        gathered: &mut FoldState<'e>,
     ) -> Result<ControlFlow<()>, EvalError> {
         self.budget.take(1)?;
         let frame = Frame { slot: fold.slot, record, outer, known: Some(known) };

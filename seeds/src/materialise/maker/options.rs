@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, json};
 
-use super::super::defaults::Written;
+use super::super::defaults::FieldSource;
 use super::super::moment::{Bound, Clock, Span, seconds};
 use super::super::provider::Provider;
 use super::{Fault, Maker, Piece, Place, fault};
@@ -26,7 +26,7 @@ pub(in super::super) fn of_field(
     place: &Place<'_>,
     unlike: u32,
 ) -> Result<Maker, Fault> {
-    let written = doc.map(|doc| Written { doc, read });
+    let written = doc.map(|doc| FieldSource { doc, read });
     if let Some(fake) = doc.and_then(|doc| doc.fake.as_ref()) {
         return match of_members(fake, schema, place, written) {
             Some(maker) => Ok(maker),
@@ -43,7 +43,7 @@ fn of_members(
     fake: &Json,
     schema: &Schema,
     place: &Place<'_>,
-    written: Option<Written<'_>>,
+    written: Option<FieldSource<'_>>,
 ) -> Option<Maker> {
     let Ok(FakeDoc::Chance { share, of: None }) = FakeDoc::from_json(fake) else { return None };
     let is_object = matches!(schema.kind, Type::Object(_)) && (0.0..=1.0).contains(&share);

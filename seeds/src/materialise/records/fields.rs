@@ -16,7 +16,7 @@ use diorama_format::Finding;
 const GROUP_TRIES: u32 = 2_000;
 
 /// The unique values of one resource so far.
-pub(super) struct Taken {
+pub(super) struct UniqueValues {
     pub(super) fields: Vec<Option<HashSet<Value>>>,
     pub(super) groups: Vec<HashSet<Vec<Value>>>,
 }
@@ -58,7 +58,7 @@ impl<'a> Fields<'a> {
     pub(super) fn draw_groups_again(
         &self,
         making: &mut Making<'_>,
-        taken: &mut Taken,
+        taken: &mut UniqueValues,
         fixed: &[bool],
     ) -> Result<(), Finding> {
         let groups = || self.resource.unique_together.iter().zip(&self.plan.redo).enumerate();

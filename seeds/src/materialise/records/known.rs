@@ -3,20 +3,20 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::plan::Given;
+use super::super::plan::GivenValue;
 use crate::value::Value;
 
 /// Returns the given value of a field, or none if it is an unresolved reference.
-pub(super) fn given_value(row: &[(usize, Given)], field: usize) -> Option<&Value> {
+pub(super) fn given_value(row: &[(usize, GivenValue)], field: usize) -> Option<&Value> {
     row.iter().find_map(|(given, value)| match value {
-        Given::Value(value) if *given == field => Some(value),
+        GivenValue::Value(value) if *given == field => Some(value),
         _ => None,
     })
 }
 
 /// The possible targets of given references in one resource. The first look-up fills it.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ReferenceTargets {
     keys: HashSet<Value>,
     /// Number of the resource's keys that are in `keys`.
     counted: usize,
@@ -24,7 +24,7 @@ pub(super) struct Known {
     given: Option<HashMap<String, Vec<usize>>>,
 }
 
-impl Known {
+impl ReferenceTargets {
     /// Returns true for the key of a record. `keys` must only grow between two calls.
     pub(super) fn has_key(&mut self, keys: &[Value], key: &Value) -> bool {
         self.keys.extend(keys.iter().skip(self.counted).cloned());
@@ -33,7 +33,12 @@ impl Known {
     }
 
     /// Returns the numbers of the given records with this display value.
-    pub(super) fn given(&mut self, rows: &[Vec<(usize, Given)>], display: usize, name: &str) -> &[usize] {
+    pub(super) fn given(
+        &mut self,
+        rows: &[Vec<(usize, GivenValue)>],
+        display: usize,
+        name: &str,
+    ) -> &[usize] {
         let by_name = self.given.get_or_insert_with(|| {
             let mut found: HashMap<String, Vec<usize>> = HashMap::new();
             for (number, row) in rows.iter().enumerate() {

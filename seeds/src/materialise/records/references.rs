@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::Value as Json;
 
-use super::super::plan::Given;
+use super::super::plan::GivenValue;
 use super::Run;
 use crate::model::ResourceId;
 use crate::schema::{Schema, Type};
@@ -18,16 +18,16 @@ impl Run<'_> {
         index: usize,
         n: usize,
         schema: &Schema,
-        given: &Given,
+        given: &GivenValue,
     ) -> Result<Option<Value>, Finding> {
         let (_, plan) = self.parts(index);
         let place = || format!("{}.{}[{n}]", plan.path, plan.section);
         match (given, &schema.kind) {
-            (Given::Value(value), _) => Ok(Some(value.clone())),
-            (Given::Reference(json), Type::Reference { resource, .. }) => {
+            (GivenValue::Value(value), _) => Ok(Some(value.clone())),
+            (GivenValue::Reference(json), Type::Reference { resource, .. }) => {
                 self.referred(resource.index(), schema, json, &place)
             }
-            (Given::References(items), Type::List(item)) => {
+            (GivenValue::References(items), Type::List(item)) => {
                 let Type::Reference { resource, .. } = item.kind else { return Ok(Some(Value::Null)) };
                 let mut values = Vec::with_capacity(items.len());
                 for json in items {

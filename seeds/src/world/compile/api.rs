@@ -54,7 +54,7 @@ pub(super) fn compile(
                     "give every API of the world its own name");
             }
             let types = Types { names, domain: id, zone, keys: &keys, resources: Some(resources) };
-            let shared = Shared {
+            let shared = DomainContext {
                 names,
                 resources,
                 secrets,
@@ -91,7 +91,7 @@ pub(super) fn compile(
 }
 
 /// The context that all APIs of a domain share.
-pub(super) struct Shared<'a> {
+pub(super) struct DomainContext<'a> {
     pub(super) names: &'a Names<'a>,
     pub(super) resources: &'a [Resource],
     pub(super) secrets: &'a HashSet<(ResourceId, FieldId)>,
@@ -106,7 +106,7 @@ pub(super) struct Shared<'a> {
 
 /// An API during its compilation.
 pub(super) struct Builder<'a> {
-    pub(super) shared: &'a Shared<'a>,
+    pub(super) shared: &'a DomainContext<'a>,
     pub(super) doc: &'a ApiDoc,
     pub(super) path: Path<'a>,
     pub(super) parameters: &'a [Parameter],
@@ -133,7 +133,7 @@ fn api(
     doc: &ApiDoc,
     path: &Path<'_>,
     types: &Types<'_>,
-    shared: &Shared<'_>,
+    shared: &DomainContext<'_>,
     findings: &mut Findings,
 ) -> Api {
     let method = doc.method;
@@ -358,7 +358,7 @@ fn token(auth: &Auth, parameters: &mut Vec<Parameter>) -> ParameterId {
 
 /// Finds the field that a parameter represents if `like` does not name it: by its filter, its name, or its
 /// reference.
-fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &Shared<'_>) {
+fn guess_fields(doc: &ApiDoc, parameters: &mut [Parameter], shared: &DomainContext<'_>) {
     let behaviour = &doc.behaviour;
     let named = behaviour.resource().or(behaviour.aggregate.as_ref()).map(String::as_str);
     let members = [&behaviour.members, &behaviour.add_members, &behaviour.remove_members];

@@ -15,7 +15,7 @@ use diorama_format::path::Path;
 
 /// The records that a reply shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ReplyRecords {
     /// One record, which is `record` in the reply's expressions.
     One(ResourceId),
     /// Records in a list. If they are members of a holder, `record` in `with` is the holder.
@@ -30,12 +30,12 @@ pub(super) enum Shown {
 
 impl Builder<'_> {
     /// Returns the behaviour, and the records that its reply can show.
-    pub(super) fn behaviour(&mut self) -> (Behaviour, Shown) {
+    pub(super) fn behaviour(&mut self) -> (Behaviour, ReplyRecords) {
         let path = self.path;
         let here = path.name("behaviour");
         let doc = &self.doc.behaviour;
         let Some((kind, name)) = options::kind_of(doc, &here, self.findings) else {
-            return (nothing(), Shown::Unknown);
+            return (nothing(), ReplyRecords::Unknown);
         };
         options::check(doc, kind, &here, self.findings);
         let at = here.name(kind.name());
@@ -45,16 +45,16 @@ impl Builder<'_> {
             Kind::Members | Kind::AddMembers | Kind::RemoveMembers => {
                 let (holder, list) = name.split_once('.').unwrap_or((name, ""));
                 let Some(holder) = self.find_resource(holder, &at) else {
-                    return (nothing(), Shown::Unknown);
+                    return (nothing(), ReplyRecords::Unknown);
                 };
                 let Some(list) = self.find_field(holder, list, &at) else {
-                    return (nothing(), Shown::Unknown);
+                    return (nothing(), ReplyRecords::Unknown);
                 };
                 Some((holder, Some(list)))
             }
             _ => match self.find_resource(name, &at) {
                 Some(resource) => Some((resource, None)),
-                None => return (nothing(), Shown::Unknown),
+                None => return (nothing(), ReplyRecords::Unknown),
             },
         };
         let resource = target.map(|(resource, _)| resource);
@@ -83,15 +83,15 @@ impl Builder<'_> {
         let (rules, replaced) = (self.rules(), self.replaced_rules());
         let confirms = self.confirms();
         let shown = match (kind, resource) {
-            (Kind::List, Some(resource)) => Shown::Many(resource, None),
-            (Kind::Create, Some(resource)) if doc.each.is_some() => Shown::Many(resource, None),
-            (Kind::Aggregate, _) => Shown::Groups,
+            (Kind::List, Some(resource)) => ReplyRecords::Many(resource, None),
+            (Kind::Create, Some(resource)) if doc.each.is_some() => ReplyRecords::Many(resource, None),
+            (Kind::Aggregate, _) => ReplyRecords::Groups,
             (Kind::Members, Some(holder)) => {
                 let member = target.and_then(|(_, list)| self.member_of(holder, list?, &at));
-                member.map_or(Shown::Unknown, |member| Shown::Many(member, Some(holder)))
+                member.map_or(ReplyRecords::Unknown, |member| ReplyRecords::Many(member, Some(holder)))
             }
-            (_, Some(resource)) => Shown::One(resource),
-            (_, None) => Shown::Nothing,
+            (_, Some(resource)) => ReplyRecords::One(resource),
+            (_, None) => ReplyRecords::Nothing,
         };
         let keep = match (&doc.keep, resource) {
             (Some(name), Some(resource)) => self.find_field(resource, name, &here.name("keep")),
@@ -109,7 +109,7 @@ impl Builder<'_> {
             effect.into_iter().for_each(|effect| also.insert(0, effect));
         }
         let each = resource.and_then(|resource| self.each(resource, &here));
-        let Some(kind) = made else { return (nothing(), Shown::Unknown) };
+        let Some(kind) = made else { return (nothing(), ReplyRecords::Unknown) };
         let upsert = doc.upsert;
         let behaviour =
             Behaviour { kind, bindings, require, rules, replaced, confirms, also, keep, upsert, each };

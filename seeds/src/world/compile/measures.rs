@@ -15,7 +15,7 @@ pub(super) fn tell_units(
     reply: &Reply,
     resources: &[Resource],
 ) -> String {
-    let mut measured = Measured { resources, found: Vec::new() };
+    let mut measured = MemberMeasures { resources, found: Vec::new() };
     match behaviour {
         BehaviourKind::Aggregate { query, measures, .. } => {
             for (name, measure) in measures {
@@ -41,13 +41,13 @@ pub(super) fn tell_units(
     if told.is_empty() { String::new() } else { format!("Replies give {}.", told.join("; ")) }
 }
 
-struct Measured<'a> {
+struct MemberMeasures<'a> {
     resources: &'a [Resource],
     /// Names of members by unit or currency, in words.
     found: Vec<(Str, Vec<String>)>,
 }
 
-impl Measured<'_> {
+impl MemberMeasures<'_> {
     fn members(&mut self, of: ResourceId, members: &[Member]) {
         for member in members {
             self.source(&member.name, of, &member.source);

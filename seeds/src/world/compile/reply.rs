@@ -1,7 +1,7 @@
 //! Owns the compilation of replies: the members of each record, and the members around the records.
 
 use super::api::Builder;
-use super::behaviour::Shown;
+use super::behaviour::ReplyRecords;
 use super::listed;
 use crate::doc::{ReplyFieldDoc, ReplyMemberDoc};
 use crate::english::enumerate;
@@ -19,18 +19,18 @@ const MAX_DEPTH: u32 = 8;
 
 impl Builder<'_> {
     /// Returns the reply of a behaviour.
-    pub(super) fn reply(&mut self, behaviour: &Behaviour, shown: &Shown) -> Reply {
-        if *shown == Shown::Unknown {
+    pub(super) fn reply(&mut self, behaviour: &Behaviour, shown: &ReplyRecords) -> Reply {
+        if *shown == ReplyRecords::Unknown {
             return unknown();
         }
         let api_path = self.path;
         let path = api_path.name("reply");
         let doc = &self.doc.reply;
         let record = match shown {
-            Shown::One(resource) | Shown::Many(resource, _) => Some(*resource),
-            Shown::Groups | Shown::Nothing | Shown::Unknown => None,
+            ReplyRecords::One(resource) | ReplyRecords::Many(resource, _) => Some(*resource),
+            ReplyRecords::Groups | ReplyRecords::Nothing | ReplyRecords::Unknown => None,
         };
-        let is_list = matches!(shown, Shown::Many(..));
+        let is_list = matches!(shown, ReplyRecords::Many(..));
         self.scope.set_item(None);
         self.scope.set_record(record);
         let members = match (record, &doc.fields) {
@@ -50,9 +50,9 @@ impl Builder<'_> {
             (None, None) => Vec::new(),
         };
         self.scope.set_record(match shown {
-            Shown::One(resource) => Some(*resource),
-            Shown::Many(_, holder) => *holder,
-            Shown::Groups | Shown::Nothing | Shown::Unknown => None,
+            ReplyRecords::One(resource) => Some(*resource),
+            ReplyRecords::Many(_, holder) => *holder,
+            ReplyRecords::Groups | ReplyRecords::Nothing | ReplyRecords::Unknown => None,
         });
         let with_path = path.name("with");
         let mut with = Vec::with_capacity(doc.with.len());

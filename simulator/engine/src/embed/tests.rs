@@ -37,9 +37,9 @@ fn any_text_has_a_vector_of_length_one_or_zeros() {
     }
 }
 
-struct Counted(AtomicUsize);
+struct CountingEmbedder(AtomicUsize);
 
-impl Embedder for Counted {
+impl Embedder for CountingEmbedder {
     fn name(&self) -> &str {
         "counted"
     }
@@ -58,9 +58,9 @@ impl Embedder for Counted {
 fn kept_vectors_are_not_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let asked = |texts: &[&str]| {
-        let cached = CachedEmbedder::new(Counted(AtomicUsize::new(0)), folder.path());
+        let cached = CachedEmbedder::new(CountingEmbedder(AtomicUsize::new(0)), folder.path());
         let vectors = cached.embed(texts).unwrap();
-        assert_eq!(vectors, Counted(AtomicUsize::new(0)).embed(texts).unwrap());
+        assert_eq!(vectors, CountingEmbedder(AtomicUsize::new(0)).embed(texts).unwrap());
         cached.embed(texts).unwrap();
         cached.into_inner().0.into_inner()
     };

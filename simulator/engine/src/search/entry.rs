@@ -106,7 +106,7 @@ fn entry(name: &str, world: &World, api: &Api) -> ApiEntry {
         parameters: parameters.join(" "),
         phrases: api.search.join(", "),
         inputs: inputs(world, api),
-        outputs: Shown { world, ports: Vec::new() }.of(api),
+        outputs: KeyCollector { world, ports: Vec::new() }.of(api),
     }
 }
 
@@ -131,12 +131,12 @@ fn token_of(world: &World, api: &Api) -> String {
 }
 
 /// Collects the keys in a reply.
-struct Shown<'a> {
+struct KeyCollector<'a> {
     world: &'a World,
     ports: Vec<Port>,
 }
 
-impl Shown<'_> {
+impl KeyCollector<'_> {
     fn of(mut self, api: &Api) -> Vec<Port> {
         if let BehaviourKind::SignIn { .. } = &api.behaviour.kind {
             self.add("token", token_of(self.world, api));

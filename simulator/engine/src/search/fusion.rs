@@ -4,7 +4,7 @@
 //! A rank `r` (from 0) scores 65,536 · 10 / (10 + `r`), rounded down.
 
 use super::entry::ApiEntry;
-use super::needs::{Exchanged, Needs};
+use super::needs::{ExchangedScores, Needs};
 use super::score::{BEST, Score, Scores, best_first};
 use super::vectors::Vectors;
 use super::words::split;
@@ -26,11 +26,11 @@ pub struct Fusion {
 
 /// The result of a search.
 #[derive(Debug, Default)]
-pub struct Fused {
+pub struct FusedScores {
     /// The scores from both rankings.
     pub own: Scores,
     /// The scores that hits gave each other.
-    pub exchanged: Exchanged,
+    pub exchanged: ExchangedScores,
     /// All scores, best first, ties by position.
     pub best: Vec<(Score, usize)>,
 }
@@ -73,14 +73,14 @@ impl Fusion {
         rankings: [&mut dyn Iterator<Item = usize>; 2],
         needs: bool,
         passes: impl Fn(usize) -> bool,
-    ) -> Fused {
+    ) -> FusedScores {
         let mut own = Scores::new();
         for ranking in rankings {
             for (rank, position) in (0..).zip(ranking) {
                 *own.entry(position).or_default() += BEST * HALF_RANK / (HALF_RANK + rank);
             }
         }
-        let exchanged = if needs { self.needs.exchanged(&own, passes) } else { Exchanged::default() };
+        let exchanged = if needs { self.needs.exchanged(&own, passes) } else { ExchangedScores::default() };
         let mut all = own.clone();
         let passed = exchanged.passed.iter().map(|(position, passed)| (passed.score, *position));
         for (score, position) in exchanged.fed.iter().copied().chain(passed) {
@@ -89,6 +89,6 @@ impl Fusion {
         }
         let mut best: Vec<_> = all.into_iter().map(|(position, score)| (score, position)).collect();
         best_first(&mut best);
-        Fused { own, exchanged, best }
+        FusedScores { own, exchanged, best }
     }
 }

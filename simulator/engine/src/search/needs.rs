@@ -64,7 +64,7 @@ struct Need {
 
 /// The score that a source gets from a hit that needs it.
 #[derive(Clone, Copy, Debug)]
-pub struct Passed {
+pub struct PassedScore {
     pub score: Score,
     /// Position of the hit.
     pub by: usize,
@@ -72,11 +72,11 @@ pub struct Passed {
 
 /// The scores that hits give each other.
 #[derive(Debug, Default)]
-pub struct Exchanged {
+pub struct ExchangedScores {
     /// The best hits with their increased scores and positions, best first.
     pub fed: Vec<(Score, usize)>,
     /// The scores that sources get, by position.
-    pub passed: BTreeMap<usize, Passed>,
+    pub passed: BTreeMap<usize, PassedScore>,
 }
 
 /// Entries by world and by kind of output.
@@ -118,10 +118,10 @@ impl Needs {
     ///
     /// First, each hit gains for every input that another hit can supply. Then the best hits pass a share of
     /// their scores to the best sources of their inputs. The best of these sources do the same.
-    pub(super) fn exchanged(&self, own: &Scores, passes: impl Fn(usize) -> bool) -> Exchanged {
+    pub(super) fn exchanged(&self, own: &Scores, passes: impl Fn(usize) -> bool) -> ExchangedScores {
         let score = |position: usize| own.get(&position).copied().unwrap_or(0);
         let fed = self.fed(own);
-        let mut passed: BTreeMap<usize, Passed> = BTreeMap::new();
+        let mut passed: BTreeMap<usize, PassedScore> = BTreeMap::new();
         let mut needy = fed.clone();
         for _ in 0..STEPS {
             let mut next = Vec::new();
@@ -130,7 +130,7 @@ impl Needs {
                     let mut part = whole * need.share / 100;
                     for (rank, source) in need.best(score, &passes).into_iter().enumerate() {
                         if passed.get(&source).is_none_or(|most| part > most.score) {
-                            passed.insert(source, Passed { score: part, by });
+                            passed.insert(source, PassedScore { score: part, by });
                             if rank == 0 {
                                 next.push((part, source));
                             }
@@ -141,7 +141,7 @@ impl Needs {
             }
             needy = next;
         }
-        Exchanged { fed, passed }
+        ExchangedScores { fed, passed }
     }
 
     /// Returns the best hits after each has gained for its supplied inputs, best first, ties by position.

@@ -13,7 +13,7 @@ use super::log::{Log, Mark};
 use crate::fault::Faults;
 use crate::refusal::Refusal;
 use crate::tools::{SearchVersion, TOOL_SEARCHER};
-use crate::{Applied, Base, Digest, RecordChange, State, apply, broken_rule, diff, unknown_api};
+use crate::{Base, CallResult, Digest, RecordChange, State, apply, broken_rule, diff, unknown_api};
 
 /// The start of a session.
 #[derive(Clone, Debug, Default)]
@@ -134,7 +134,7 @@ impl Session {
             (Some(api), Some(rules)) => self.faulty(&call, api, rules),
             _ => (apply(&self.base, &self.state, &call), Vec::new()),
         };
-        let Applied { reply, state, changes, needs } = applied;
+        let CallResult { reply, state, changes, needs } = applied;
         let broken = api.filter(|_| reply.is_success());
         let broken = broken.and_then(|api| broken_rule(&self.base, &self.state, &call, api));
         (Arc::new(LogEntry { call, api, clock, reply, changes, faults, broken, needs }), state)

@@ -4,7 +4,7 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
 use diorama_seeds::value::{Instant, Str};
 
-use crate::fault::Fired;
+use crate::fault::FiredFault;
 use crate::tools::TOOL_SEARCHER;
 use crate::{Body, NeededConsent, RecordChange, Reply};
 
@@ -22,7 +22,7 @@ pub struct LogEntry {
     /// The changed records.
     pub changes: Vec<RecordChange>,
     /// The faults that fired. `reply` includes their effects.
-    pub faults: Vec<Fired>,
+    pub faults: Vec<FiredFault>,
     /// The policy rule that the call broke. Replies do not show it.
     pub broken: Option<Str>,
     /// The consent that a policy rule requires. Replies do not show it.

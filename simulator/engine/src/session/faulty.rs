@@ -4,8 +4,8 @@ use diorama_seeds::model::ApiId;
 use diorama_seeds::task::Call;
 
 use super::calls::Session;
-use crate::fault::{self, Faults, Fired, Kind};
-use crate::{Applied, apply};
+use crate::fault::{self, Faults, FiredFault, Kind};
+use crate::{CallResult, apply};
 
 impl Session {
     /// Sets the faults, which fire from the next call on.
@@ -22,18 +22,18 @@ impl Session {
     }
 
     /// Returns the result of a call with faults, and the faults that had an effect.
-    pub(super) fn faulty(&self, call: &Call, api: ApiId, rules: &Faults) -> (Applied, Vec<Fired>) {
+    pub(super) fn faulty(&self, call: &Call, api: ApiId, rules: &Faults) -> (CallResult, Vec<FiredFault>) {
         let declared = self.base.world().api(api);
         let fired = rules.at(self.seed(), self.log.len() as u64, declared);
         let answering = fired.iter().find(|fault| fault.kind.answers());
         if let Some((answer, rule)) = answering.and_then(|fault| Some((fault, rules.rule(fault)?))) {
             let reply = fault::instead(rule);
             let applied = if answer.executed {
-                Applied { reply, ..apply(&self.base, &self.state, call) }
+                CallResult { reply, ..apply(&self.base, &self.state, call) }
             } else {
-                Applied { reply, state: self.state.clone(), changes: Vec::new(), needs: None }
+                CallResult { reply, state: self.state.clone(), changes: Vec::new(), needs: None }
             };
-            let noteworthy = |fault: &&Fired| fault.kind.answers() || fault.kind == Kind::Latency;
+            let noteworthy = |fault: &&FiredFault| fault.kind.answers() || fault.kind == Kind::Latency;
             return (applied, fired.iter().filter(noteworthy).cloned().collect());
         }
         let mut applied = apply(&self.base, &self.state, call);

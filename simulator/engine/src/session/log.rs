@@ -22,7 +22,7 @@ pub(super) enum Log {
     /// Without replies and changes.
     Brief {
         /// The calls.
-        asked: VectorSync<Asked>,
+        asked: VectorSync<PendingCall>,
         /// The state of the session before every [`BETWEEN_MARKS`]th call.
         marks: VectorSync<Mark>,
         /// Approximate bytes of both, beyond what the session uses anyway.
@@ -36,7 +36,7 @@ pub(super) enum Log {
 
 /// A call without its reply.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct PendingCall {
     pub(super) clock: Instant,
     /// The API, or the called name if no API has it.
     api: Result<ApiId, Box<str>>,
@@ -52,7 +52,7 @@ pub(super) struct Mark {
     pub(super) visible: Option<RedBlackTreeSetSync<ApiId>>,
 }
 
-impl Asked {
+impl PendingCall {
     fn of(entry: &LogEntry) -> Self {
         let Call { api, arguments } = &entry.call;
         let text = || serde_json::to_string(arguments).unwrap_or_default().into_boxed_str();
@@ -76,7 +76,7 @@ impl Asked {
         };
         let arguments = match &*self.arguments {
             "" => Map::new(),
-            // [`Asked::of`] wrote this text, so parsing cannot fail.
+            // [`PendingCall::of`] wrote this text, so parsing cannot fail.
             text => serde_json::from_str(text).unwrap_or_default(),
         };
         Call { api, arguments }
@@ -126,7 +126,7 @@ impl Log {
                     *written = all;
                     marks.push_back_mut(mark);
                 }
-                let call = Asked::of(entry);
+                let call = PendingCall::of(entry);
                 *bytes += call.bytes();
                 asked.push_back_mut(call);
             }

@@ -14,22 +14,22 @@ use super::calls::Session;
 use super::entry::LogEntry;
 use crate::State;
 
-/// Known calls, each with the states before and after it.
+/// MemoEntry calls, each with the states before and after it.
 #[derive(Debug, Default)]
 pub struct Memo {
     /// The known calls by hash.
-    known: HashMap<u64, Vec<Known>, BuildHasherDefault<FxHasher>>,
+    known: HashMap<u64, Vec<MemoEntry>, BuildHasherDefault<FxHasher>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct MemoEntry {
     before: State,
     entry: Arc<LogEntry>,
     /// The state after the call. None for a read, which changes no state.
     after: Option<State>,
 }
 
-impl Known {
+impl MemoEntry {
     /// Returns the state after the call on another state, if known.
     fn led(&self, state: &State) -> Option<State> {
         match &self.after {
@@ -48,7 +48,7 @@ impl Memo {
 
     fn find(&self, hash: u64, state: &State, call: &Call) -> Option<(Arc<LogEntry>, State)> {
         // Arguments in another order count as another call, which only costs time.
-        let same = |known: &&Known| {
+        let same = |known: &&MemoEntry| {
             let made = &known.entry.call;
             made.api == call.api && made.arguments.iter().eq(&call.arguments)
         };
@@ -76,7 +76,11 @@ impl Session {
             let before = self.state.clone();
             let reads = api.is_none_or(|api| !self.base.world().api(api).writes()) && after.is(&before);
             let led = (!reads).then(|| after.clone());
-            memo.known.entry(hash).or_default().push(Known { before, entry: Arc::clone(&entry), after: led });
+            memo.known.entry(hash).or_default().push(MemoEntry {
+                before,
+                entry: Arc::clone(&entry),
+                after: led,
+            });
             (entry, after)
         });
         self.take(entry, state)

@@ -11,7 +11,7 @@ use diorama_seeds::value::{Value, Zone};
 use serde_json::{Value as Json, json};
 
 use crate::possible::tries;
-use crate::{Applied, Base, Origin, Reply, State, apply, extremes};
+use crate::{Base, CallResult, Origin, Reply, State, apply, extremes};
 
 /// Maximum number of tries to find a successful call.
 const TRIES: usize = 400;
@@ -67,7 +67,7 @@ fn no_argument_makes_a_world_fail_now_or_later() {
             for parameter in &api.parameters {
                 for value in extremes(&parameter.schema, LONG) {
                     let call = with(call, &parameter.name, value);
-                    let Applied { reply, state, changes, .. } = apply(base, state, &call);
+                    let CallResult { reply, state, changes, .. } = apply(base, state, &call);
                     if reply.status >= 500 {
                         problems.insert(describe(world, &call, &reply, zone));
                     }

@@ -22,7 +22,7 @@ pub(super) fn of_parameter(api: &Api, parameter: &Parameter) -> Option<Json> {
         Some(whole) if whole.name == parameter.name => request.clone(),
         _ => contract.schemas.words_of(request).get("properties")?.get(&*parameter.name)?.clone(),
     };
-    let mut shown = Shown { contract, left: MAX_PARTS }.schema(&schema, 0);
+    let mut shown = SchemaExpansion { contract, left: MAX_PARTS }.schema(&schema, 0);
     if let Json::Object(words) = &mut shown
         && !parameter.description.is_empty()
     {
@@ -32,12 +32,12 @@ pub(super) fn of_parameter(api: &Api, parameter: &Parameter) -> Option<Json> {
 }
 
 /// Expands schemas within the limits.
-struct Shown<'a> {
+struct SchemaExpansion<'a> {
     contract: &'a Contract,
     left: usize,
 }
 
-impl Shown<'_> {
+impl SchemaExpansion<'_> {
     fn schema(&mut self, schema: &Json, depth: usize) -> Json {
         if let Json::Bool(_) = schema {
             return schema.clone();

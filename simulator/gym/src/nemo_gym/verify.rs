@@ -14,7 +14,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::cookie::session_of;
 use super::names::{MCP_SERVER, session_name};
-use crate::gym::{Gym, Refused, reward};
+use crate::gym::{Gym, RequestRefusal, reward};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 
@@ -49,7 +49,7 @@ async fn grade_and_close(gym: &Gym, id: &str) -> Result<GradeReply, Problem> {
 }
 
 /// Replays the calls of a stored response in a new session and grades it.
-async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<GradeReply, Refused> {
+async fn grade_again(gym: &Gym, row: &Map<String, Json>) -> Result<GradeReply, RequestRefusal> {
     let items = row.get("response").and_then(|response| response.get("output")).and_then(Json::as_array);
     let items = items.ok_or_else(|| {
         let detail = "the session is gone, and `response.output` has no list of items, expected one: its calls are made again";

@@ -4,7 +4,7 @@ use diorama_sessions::{Kind, Problem};
 use serde_json::{Map, Value as Json};
 
 use super::wire::{Action, Outcome, State, ToolErrorType};
-use crate::gym::{Gym, Refused};
+use crate::gym::{Gym, RequestRefusal};
 use crate::setup::{AnyTask, Setup};
 use crate::tools;
 
@@ -27,7 +27,7 @@ impl Playing {
         gym: &Gym,
         data: &Map<String, Json>,
         name: Option<&str>,
-    ) -> Result<(Self, Outcome), Refused> {
+    ) -> Result<(Self, Outcome), RequestRefusal> {
         let start = Setup::read(data)?.start(&gym.tasks, AnyTask::BySeed)?;
         let episode_id = episode_id(data)?;
         let id = gym.begin(start, name, &[]).await?;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use super::env::OpenEnv;
 use super::playing::Playing;
 use super::wire::listed;
-use crate::gym::{Refused, reward};
+use crate::gym::{RequestRefusal, reward};
 use crate::tools;
 
 /// A JSON-RPC request.
@@ -73,11 +73,11 @@ impl RpcError {
     }
 }
 
-impl From<Refused> for RpcError {
-    fn from(error: Refused) -> Self {
+impl From<RequestRefusal> for RpcError {
+    fn from(error: RequestRefusal) -> Self {
         match error {
-            Refused::Full { capacity, .. } => Self::full(capacity),
-            Refused::Because(problem) => problem.into(),
+            RequestRefusal::Full { capacity, .. } => Self::full(capacity),
+            RequestRefusal::Because(problem) => problem.into(),
         }
     }
 }

@@ -12,7 +12,7 @@ use super::env::OpenEnv;
 use super::playing::{Playing, step_without_episode};
 use super::rpc::{Origin, RpcError};
 use super::wire::{Action, ErrorCode, SocketError, State};
-use crate::gym::Refused;
+use crate::gym::RequestRefusal;
 
 /// A socket of `/ws`.
 struct Socket {
@@ -175,7 +175,7 @@ impl Socket {
     /// name never refers to the previous episode.
     async fn reset(&mut self, data: &Map<String, Json>) -> Result<Answer, SocketError> {
         if let Some(before) = &self.playing {
-            self.env.gym.episodes.close(&before.id).await.map_err(Refused::from)?;
+            self.env.gym.episodes.close(&before.id).await.map_err(RequestRefusal::from)?;
             self.playing = None;
         }
         let (playing, outcome) = Playing::reset(&self.env.gym, data, self.joined.as_deref()).await?;
@@ -199,7 +199,7 @@ impl Socket {
         let joined = self.joined.is_some();
         let ends = self.detach() || !joined;
         if let Some(playing) = self.playing.take().filter(|_| ends) {
-            self.env.gym.episodes.close(&playing.id).await.map_err(Refused::from)?;
+            self.env.gym.episodes.close(&playing.id).await.map_err(RequestRefusal::from)?;
         }
         Ok(())
     }

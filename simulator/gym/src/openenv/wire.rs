@@ -4,7 +4,7 @@ use diorama_sessions::{Capacity, GradeReply, Prompt};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json, json};
 
-use crate::gym::{Refused, reward};
+use crate::gym::{RequestRefusal, reward};
 use crate::tools::Tool;
 
 /// An action.
@@ -176,11 +176,11 @@ impl SocketError {
     }
 }
 
-impl From<Refused> for SocketError {
-    fn from(error: Refused) -> Self {
+impl From<RequestRefusal> for SocketError {
+    fn from(error: RequestRefusal) -> Self {
         match error {
-            Refused::Full { capacity, .. } => Self::full(capacity),
-            Refused::Because(problem) => {
+            RequestRefusal::Full { capacity, .. } => Self::full(capacity),
+            RequestRefusal::Because(problem) => {
                 let code = if problem.status() < 500 {
                     ErrorCode::ValidationError
                 } else {

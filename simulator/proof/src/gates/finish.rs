@@ -7,12 +7,12 @@ use diorama_engine::session::LogEntry;
 use diorama_seeds::ending::{self, Kind, NamedFact};
 use diorama_seeds::task::Fact;
 use diorama_seeds::value::Zone;
-use diorama_user::conversation::Given;
+use diorama_user::conversation::FinishData;
 use serde_json::{Map, Value as Json};
 
 use crate::answer::RequestedFact;
 use crate::binding::collect_member;
-use crate::grounded::Grounded;
+use crate::grounded::GroundedCandidate;
 
 /// Replies by the position of their calls; none where a call was left out.
 type Replies = [Option<Arc<LogEntry>>];
@@ -24,15 +24,15 @@ pub(super) struct FinalAnswers {
 
 struct GoalFacts {
     named: Vec<NamedFact>,
-    reference: Given,
+    reference: FinishData,
 }
 
 impl FinalAnswers {
-    pub(super) fn new(grounded: &Grounded) -> Self {
+    pub(super) fn new(grounded: &GroundedCandidate) -> Self {
         let checks = &grounded.checks.goals;
         let goals = grounded.goals.iter().zip(checks).map(|(goal, check)| GoalFacts {
             named: ending::named(check).into_iter().filter(|fact| !fact.checks.is_empty()).collect(),
-            reference: Given {
+            reference: FinishData {
                 outcome: Some(goal.outcome),
                 reason: goal.refusal.first().copied(),
                 about: ending::subject(check),
@@ -43,21 +43,31 @@ impl FinalAnswers {
     }
 
     /// Returns the facts of a run: from its own replies, else the reference values.
-    pub(super) fn of_run(&self, grounded: &Grounded, zone: &Zone, replies: &Replies) -> Vec<Given> {
+    pub(super) fn of_run(
+        &self,
+        grounded: &GroundedCandidate,
+        zone: &Zone,
+        replies: &Replies,
+    ) -> Vec<FinishData> {
         self.given(grounded, |asked| values(zone, replies, asked), |_| true)
     }
 
     /// Returns the right facts after any run: the reference values, and values that the run itself generated.
-    pub(super) fn right(&self, grounded: &Grounded, zone: &Zone, replies: &Replies) -> Vec<Given> {
+    pub(super) fn right(
+        &self,
+        grounded: &GroundedCandidate,
+        zone: &Zone,
+        replies: &Replies,
+    ) -> Vec<FinishData> {
         self.given(grounded, |asked| values(zone, replies, asked), |fact| matches!(fact, Fact::Made { .. }))
     }
 
     fn given(
         &self,
-        grounded: &Grounded,
+        grounded: &GroundedCandidate,
         values: impl Fn(&RequestedFact) -> Option<Vec<Json>>,
         from_run: impl Fn(&Fact) -> bool,
-    ) -> Vec<Given> {
+    ) -> Vec<FinishData> {
         let checks = &grounded.checks.goals;
         let goals = self.goals.iter().zip(&grounded.goals).zip(checks);
         let given = goals.map(|((facts, goal), check)| {

@@ -6,7 +6,7 @@ use diorama_seeds::model::{Parameter, ParameterId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::{Call, GoalCheck, Outcome, RefusalClass};
 use diorama_seeds::value::{Instant, Value};
-use diorama_user::conversation::Given;
+use diorama_user::conversation::FinishData;
 use rustc_hash::FxHashSet;
 use serde_json::Map;
 
@@ -30,7 +30,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
     // Where no call is made, a refusal with the right reason is the whole task.
     let only_refuses = trial.grounded.gold.is_empty()
         && trial.grounded.goals.iter().all(|goal| goal.outcome == Outcome::Refused);
-    let gives_reason = |(given, check): (&Given, &GoalCheck)| {
+    let gives_reason = |(given, check): (&FinishData, &GoalCheck)| {
         given.outcome == Some(Outcome::Refused)
             && given.reason.is_some_and(|reason| check.refusal.contains(&reason))
     };
@@ -58,9 +58,9 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
 }
 
 /// Returns final answers without content: none, done, asking back, and each reason for a refusal.
-fn idle_answers(right: &[Given]) -> Vec<(String, Vec<Given>)> {
-    let all = |outcome: Option<Outcome>, reason: Option<RefusalClass>| -> Vec<Given> {
-        let given = right.iter().map(|right| Given {
+fn idle_answers(right: &[FinishData]) -> Vec<(String, Vec<FinishData>)> {
+    let all = |outcome: Option<Outcome>, reason: Option<RefusalClass>| -> Vec<FinishData> {
+        let given = right.iter().map(|right| FinishData {
             outcome,
             reason,
             about: right.about.clone().filter(|_| reason.is_some()),

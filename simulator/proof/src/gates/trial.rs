@@ -12,14 +12,14 @@ use diorama_grade::evidence::Verdicts;
 use diorama_grade::{Attempt, Consent, Ended, Grade, Prepared, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
-use diorama_user::conversation::Given;
+use diorama_user::conversation::FinishData;
 
 use super::finish::FinalAnswers;
 use super::report::GateReport;
 use crate::binding::bind;
 use crate::checks::{change_checks, changed_by_goal};
 use crate::context::WorldContext;
-use crate::grounded::Grounded;
+use crate::grounded::GroundedCandidate;
 use crate::reason::{Code, Reason};
 
 /// A grounded candidate under test.
@@ -27,7 +27,7 @@ pub struct Trial<'a> {
     /// The world and its indexes.
     pub context: WorldContext<'a>,
     /// The candidate under test.
-    pub grounded: &'a Grounded,
+    pub grounded: &'a GroundedCandidate,
     /// Its checks, prepared for grading.
     pub prepared: Prepared,
     /// The changes of the reference solution, goal by goal.
@@ -69,7 +69,7 @@ impl<'a> Trial<'a> {
     ///
     /// # Errors
     /// Returns a reason if there is nothing to prove.
-    pub fn new(context: WorldContext<'a>, grounded: &'a Grounded) -> Result<Self, Reason> {
+    pub fn new(context: WorldContext<'a>, grounded: &'a GroundedCandidate) -> Result<Self, Reason> {
         let Ok(prepared) = Prepared::new(&grounded.checks, context.base) else {
             return Err(Reason::new(Code::NoChecks));
         };
@@ -228,18 +228,18 @@ impl<'a> Trial<'a> {
 
     /// Returns the facts that an agent gives after a run: from the run's own replies, else the reference
     /// values.
-    pub(super) fn answers_of_run(&self, run: &Run) -> Vec<Given> {
+    pub(super) fn answers_of_run(&self, run: &Run) -> Vec<FinishData> {
         self.answers.of_run(self.grounded, &self.world().zone, &run.replies)
     }
 
     /// Returns the right facts after any run: the reference values, and values that the run itself generated.
-    pub(super) fn right_answers(&self, run: &Run) -> Vec<Given> {
+    pub(super) fn right_answers(&self, run: &Run) -> Vec<FinishData> {
         self.answers.right(self.grounded, &self.world().zone, &run.replies)
     }
 
     /// Returns true if a run passes with these final answers.
     #[must_use]
-    pub(super) fn passes(&self, run: &Run, given: &[Given]) -> bool {
+    pub(super) fn passes(&self, run: &Run, given: &[FinishData]) -> bool {
         self.attempt(run, given, |attempt| self.prepared.passes(attempt, &self.verdicts))
     }
 
@@ -251,15 +251,15 @@ impl<'a> Trial<'a> {
     }
 
     /// Returns the grader's first error on a run.
-    pub(super) fn describe_failure(&self, run: &Run, given: &[Given]) -> String {
+    pub(super) fn describe_failure(&self, run: &Run, given: &[FinishData]) -> String {
         self.grade(run, given).errors.first().map(|error| error.message.clone()).unwrap_or_default()
     }
 
-    fn grade(&self, run: &Run, given: &[Given]) -> Grade {
+    fn grade(&self, run: &Run, given: &[FinishData]) -> Grade {
         self.attempt(run, given, |attempt| self.prepared.grade(attempt))
     }
 
-    fn attempt<T>(&self, run: &Run, given: &[Given], judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
+    fn attempt<T>(&self, run: &Run, given: &[FinishData], judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
         let ended: Vec<Ended<'_>> = run
             .ends

@@ -10,8 +10,8 @@ use diorama_seeds::task::{ArgumentSource, GoldCall};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::choice::{Unsourced, is_choice};
-use super::seen::{Seen, Sources};
+use super::choice::{UnsourcedArgument, is_choice};
+use super::seen::{Sources, VisiblePart};
 use super::text::{self, Found, folded};
 use crate::candidate::CandidateCall;
 use crate::grounded::GroundedGoal;
@@ -24,9 +24,9 @@ pub(crate) fn sources(
     index: usize,
     call: &CandidateCall,
     id: Option<ApiId>,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
-    unsourced: &mut Vec<Unsourced>,
+    unsourced: &mut Vec<UnsourcedArgument>,
 ) -> Sources {
     let mut found = Sources::new();
     let Some(id) = id else {
@@ -49,7 +49,7 @@ pub(crate) fn sources(
                 found.insert(name.clone(), source);
             }
             None if reads(api) && !parameter.required => {
-                unsourced.push(Unsourced { call: index, name: name.clone() });
+                unsourced.push(UnsourcedArgument { call: index, name: name.clone() });
             }
             None => faults.push(
                 argument
@@ -71,10 +71,10 @@ fn unsupported_reason(call: usize, api: &str, argument: &str, value: &Json) -> R
 /// Settles the collected arguments: an optional argument of a read is a choice if the reply without it shows
 /// all used values.
 pub(crate) fn settle(
-    unsourced: &[Unsourced],
+    unsourced: &[UnsourcedArgument],
     gold: &mut [GoldCall],
     goals: &[GroundedGoal],
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     initial: &State,
     faults: &mut Vec<Reason>,
 ) {
@@ -102,7 +102,7 @@ pub(crate) fn settle(
 }
 
 /// Returns the later turn of the user that gives an argument without an earlier source.
-fn find_later_turn(reason: &Reason, gold: &[GoldCall], seen: &Seen<'_>) -> Option<u32> {
+fn find_later_turn(reason: &Reason, gold: &[GoldCall], seen: &VisiblePart<'_>) -> Option<u32> {
     let world = seen.context.base.world();
     let call = gold.get(reason.call?)?;
     let name = reason.details.get("argument")?.as_str()?;
@@ -124,7 +124,7 @@ fn turns_of(source: &ArgumentSource) -> Vec<u32> {
 }
 
 /// Checks the keywords of a tool search: one word must have been visible, because searchers paraphrase.
-fn keywords(index: usize, call: &CandidateCall, seen: &Seen<'_>, faults: &mut Vec<Reason>) -> Sources {
+fn keywords(index: usize, call: &CandidateCall, seen: &VisiblePart<'_>, faults: &mut Vec<Reason>) -> Sources {
     let text = call.arguments.get("keywords").and_then(Json::as_str).unwrap_or_default();
     let stems = Prose::stems_of(text);
     let told = |stem: &&u64| {
@@ -142,7 +142,7 @@ fn keywords(index: usize, call: &CandidateCall, seen: &Seen<'_>, faults: &mut Ve
     [("keywords".to_owned(), ArgumentSource::Keywords { turns, calls })].into_iter().collect()
 }
 
-pub(super) fn replies_have(seen: &Seen<'_>, stem: u64) -> bool {
+pub(super) fn replies_have(seen: &VisiblePart<'_>, stem: u64) -> bool {
     seen.entries.iter().flat_map(|entry| entry.reply.body.leaves()).any(|(path, value, _)| {
         let of_value = value.as_str().is_some_and(|text| Prose::stems_of(text).contains(&stem));
         of_value || Prose::stems_of(path.rsplit(['.', ']']).next().unwrap_or_default()).contains(&stem)
@@ -153,7 +153,7 @@ pub(super) fn replies_have(seen: &Seen<'_>, stem: u64) -> bool {
 pub(crate) struct Argument<'a> {
     pub(crate) api: &'a Api,
     pub(crate) parameter: &'a Parameter,
-    pub(crate) seen: &'a Seen<'a>,
+    pub(crate) seen: &'a VisiblePart<'a>,
 }
 
 impl Argument<'_> {

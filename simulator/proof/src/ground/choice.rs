@@ -8,22 +8,22 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::task::{GoldCall, places};
 use serde_json::Value as Json;
 
-use super::seen::Seen;
+use super::seen::VisiblePart;
 use crate::answer::RequestedFact;
 use crate::grounded::GroundedGoal;
 
 /// An argument without a visible source. It is judged when all later sources are known.
-pub(crate) struct Unsourced {
+pub(crate) struct UnsourcedArgument {
     pub(super) call: usize,
     pub(super) name: String,
 }
 
 /// Returns true if a read's reply without this argument still shows every value that is used.
 pub(super) fn is_choice(
-    left: &Unsourced,
+    left: &UnsourcedArgument,
     gold: &[GoldCall],
     goals: &[GroundedGoal],
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     initial: &State,
 ) -> bool {
     let Some(entry) = seen.entries.get(left.call).filter(|entry| entry.reply.is_success()) else {

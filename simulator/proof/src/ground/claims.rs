@@ -13,7 +13,7 @@ use diorama_seeds::task::{AnswerCheck, Checks, Outcome, RefusalClass};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::seen::Seen;
+use super::seen::VisiblePart;
 use super::text::folded;
 use crate::answer::RequestedFact;
 use crate::binding::item_path;
@@ -31,7 +31,7 @@ pub(crate) fn read_facts(
     goal: usize,
     end: &End,
     last: &Prose,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) -> Vec<RequestedFact> {
     let mut asked = Vec::new();
@@ -73,7 +73,7 @@ pub(crate) fn report_unstated(
     checks: &Checks,
     goals: &[GroundedGoal],
     changes: &[RecordChange],
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) {
     let world = seen.context.base.world();
@@ -113,7 +113,7 @@ fn leaves_of<'a>(fact: &RequestedFact, body: &'a Body) -> Vec<&'a Body> {
 }
 
 /// Returns true if a leaf is a number whose field may be negative.
-fn may_be_negative(leaf: &Body, seen: &Seen<'_>) -> bool {
+fn may_be_negative(leaf: &Body, seen: &VisiblePart<'_>) -> bool {
     let Body::Leaf(value, origin) = leaf else { return false };
     let least = leaf_schema(origin, seen.context.base.world()).limits.min;
     matches!(value, Value::Integer(_) | Value::Number(_) | Value::Decimal(_))
@@ -126,7 +126,7 @@ pub(crate) fn report_unclaimed(
     goal: usize,
     asked: &[RequestedFact],
     prose: &Prose,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) {
     let mut lists: Vec<(usize, &str, &str)> = Vec::new();
@@ -178,7 +178,7 @@ fn item_of(path: &str) -> Option<(&str, &str)> {
 }
 
 /// Reports writes with the same arguments in one goal, although the user asks for one.
-pub(crate) fn report_repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mut Vec<Reason>) {
+pub(crate) fn report_repeated(calls: &Range<usize>, seen: &VisiblePart<'_>, faults: &mut Vec<Reason>) {
     let world = seen.context.base.world();
     let writes: Vec<(usize, &LogEntry)> = calls
         .clone()
@@ -203,7 +203,7 @@ pub(crate) fn report_repeated(calls: &Range<usize>, seen: &Seen<'_>, faults: &mu
 pub(crate) fn read_asks(
     goal: usize,
     end: &End,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) -> Vec<(ResourceId, FieldId)> {
     let world = seen.context.base.world();
@@ -224,7 +224,7 @@ pub(crate) fn read_asks(
     asks
 }
 
-fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<RequestedFact> {
+fn fact(claim: &FactClaim, entry: &LogEntry, seen: &VisiblePart<'_>) -> Option<RequestedFact> {
     let body = &entry.reply.body;
     let call = claim.call;
     let about = |path: &str| claim.about.clone().unwrap_or_else(|| about(path, body, seen));
@@ -259,7 +259,7 @@ fn fact(claim: &FactClaim, entry: &LogEntry, seen: &Seen<'_>) -> Option<Requeste
 }
 
 /// Returns the noun of a path: the label of its field, or the name of the member.
-fn about(path: &str, body: &Body, seen: &Seen<'_>) -> String {
+fn about(path: &str, body: &Body, seen: &VisiblePart<'_>) -> String {
     let member = path.rsplit('.').next().unwrap_or(path);
     let member = english::split_identifier(member.split('[').next().unwrap_or(member)).join(" ");
     match body.at(path) {
@@ -277,7 +277,7 @@ pub(crate) fn read_refusal(
     goal: usize,
     end: &End,
     calls: &Range<usize>,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) -> (Vec<RefusalClass>, Option<usize>) {
     if end.outcome != Outcome::Refused {
@@ -335,7 +335,7 @@ pub(crate) fn check_done(
     end: &End,
     calls: &Range<usize>,
     prose: &Prose,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) {
     if end.outcome != Outcome::Done {
@@ -397,7 +397,7 @@ pub(crate) fn check_done(
 
 /// Returns a member of a write's reply that contradicts it: an argument's member with another value, or a
 /// false flag for the action.
-fn find_contradiction(entry: &LogEntry, seen: &Seen<'_>) -> Option<(String, Json, Option<Json>)> {
+fn find_contradiction(entry: &LogEntry, seen: &VisiblePart<'_>) -> Option<(String, Json, Option<Json>)> {
     let world = seen.context.base.world();
     let api = world.api(entry.api?);
     let zone = &world.zone;

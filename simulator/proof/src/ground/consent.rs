@@ -10,7 +10,7 @@ use diorama_seeds::task::{ArgumentSource, Call, GoldCall};
 use diorama_user::is_consent;
 use serde_json::Value as Json;
 
-use super::seen::Seen;
+use super::seen::VisiblePart;
 use super::text::count_stated;
 use crate::candidate::CandidateGoal;
 use crate::grounded::GroundedGoal;
@@ -22,7 +22,7 @@ pub(super) fn check(
     goal: usize,
     proposed: &CandidateGoal,
     (asked, words): (Range<usize>, &str),
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) {
     let question = [Prose::read(words, &seen.clock)];
@@ -45,7 +45,12 @@ pub(super) fn check(
 }
 
 /// Adds the user's wanted calls to a script: the writes of a goal, tried or successful, and declined calls.
-pub(super) fn add_wants(script: &mut Script, goals: &[GroundedGoal], gold: &[GoldCall], seen: &Seen<'_>) {
+pub(super) fn add_wants(
+    script: &mut Script,
+    goals: &[GroundedGoal],
+    gold: &[GoldCall],
+    seen: &VisiblePart<'_>,
+) {
     let world = seen.context.base.world();
     for (told, goal) in script.goals.iter_mut().zip(goals) {
         for index in goal.calls.clone() {
@@ -66,7 +71,7 @@ fn want(
     call: &Call,
     sources: &BTreeMap<String, ArgumentSource>,
     index: usize,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
 ) -> Option<WantedCall> {
     let world = seen.context.base.world();
     let api = world.api(world.api_named(&call.api)?);

@@ -8,9 +8,9 @@ use diorama_seeds::task::RefusalClass;
 use diorama_seeds::value::Str;
 
 use super::argument;
-use super::seen::Seen;
+use super::seen::VisiblePart;
 use crate::candidate::{CandidateCall, End};
-use crate::grounded::{Basis, Declined};
+use crate::grounded::{Basis, DeclinedCall};
 use crate::reason::{Code, Reason};
 
 /// Returns the domains whose policy a system message tells, by a wording of each rule or by the API that
@@ -32,9 +32,9 @@ pub(super) fn check(
     goal: usize,
     end: &End,
     (session, policies): (&Session, &[String]),
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
-) -> Option<Declined> {
+) -> Option<DeclinedCall> {
     let call = end.declines.as_ref()?;
     let world = seen.context.base.world();
     let mut fault = |code| faults.push(Reason::of_goal(code, goal).with("api", &*call.api));
@@ -67,7 +67,7 @@ pub(super) fn check(
     argument::sources(usize::MAX, &proposed, Some(id), seen, &mut unsupported, &mut unsourced);
     faults.extend(unsupported.into_iter().map(|reason| Reason { goal: Some(goal), call: None, ..reason }));
     let rule = api.behaviour.rules.iter().find(|known| known.message == *rule)?;
-    Some(Declined { call: call.clone(), basis: Basis::of(&rule.that.node) })
+    Some(DeclinedCall { call: call.clone(), basis: Basis::of(&rule.that.node) })
 }
 
 impl Basis {

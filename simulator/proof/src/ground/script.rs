@@ -7,9 +7,9 @@ use diorama_seeds::schema::Type;
 use diorama_seeds::script::{Goal, GoalEnd, ReplyFact, Script, When, WithheldDetail};
 use diorama_seeds::task::{ArgumentSource, Evidence, GoldCall};
 use diorama_user::Scene;
-use diorama_user::conversation::{Conversation, Given};
+use diorama_user::conversation::{Conversation, FinishData};
 
-use super::seen::Seen;
+use super::seen::VisiblePart;
 use super::text::folded;
 use crate::candidate::{Candidate, CandidateGoal, Opening};
 use crate::grounded::GroundedGoal;
@@ -19,7 +19,7 @@ use crate::reason::{Code, Reason};
 pub(crate) fn of(
     candidate: &Candidate,
     gold: &[GoldCall],
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     faults: &mut Vec<Reason>,
 ) -> Script {
     let mut script = Script { patience: candidate.patience, ..Script::default() };
@@ -63,7 +63,7 @@ fn withheld(
     goal: &CandidateGoal,
     first_turn: usize,
     gold: &[GoldCall],
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
 ) -> Vec<WithheldDetail> {
     let world = seen.context.base.world();
     let mut found: Vec<WithheldDetail> = Vec::new();
@@ -104,7 +104,7 @@ fn withheld(
 }
 
 /// Returns true if an argument comes from the words of a detail.
-fn is_said_by(source: &ArgumentSource, say: &str, first_turn: usize, seen: &Seen<'_>) -> bool {
+fn is_said_by(source: &ArgumentSource, say: &str, first_turn: usize, seen: &VisiblePart<'_>) -> bool {
     match source {
         ArgumentSource::User { turn, start, end, .. } => {
             let Some(prose) = seen.turns.get(*turn as usize) else { return false };
@@ -147,7 +147,7 @@ pub fn names_of(
 }
 
 /// Returns the condition of a goal for the script, or the part of it that does not hold in this conversation.
-fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, String> {
+fn condition(number: usize, opening: &Opening, seen: &VisiblePart<'_>) -> Result<When, String> {
     let ended = match opening.outcome {
         Some(outcome) => {
             let before = number.checked_sub(1).ok_or("the first goal follows none")?;
@@ -198,7 +198,7 @@ fn condition(number: usize, opening: &Opening, seen: &Seen<'_>) -> Result<When, 
 pub(crate) fn replay(
     candidate: &Candidate,
     script: &Script,
-    seen: &Seen<'_>,
+    seen: &VisiblePart<'_>,
     goals: &[GroundedGoal],
     faults: &mut Vec<Reason>,
 ) {
@@ -215,13 +215,13 @@ pub(crate) fn replay(
                 continue;
             }
             let given = if last {
-                Given {
+                FinishData {
                     outcome: Some(grounded.outcome),
                     reason: grounded.refusal.first().copied(),
-                    ..Given::default()
+                    ..FinishData::default()
                 }
             } else {
-                Given::default()
+                FinishData::default()
             };
             let log = seen.entries.get(..calls).unwrap_or(&seen.entries);
             let clock = log.last().map_or(seen.now, |entry| entry.clock);

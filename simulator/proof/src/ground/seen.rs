@@ -15,7 +15,7 @@ use crate::reason::{Code, Reason};
 use crate::statements::{Kind, UnsupportedStatement, Visible, find_unsupported};
 
 /// The visible part of a conversation at one point.
-pub(crate) struct Seen<'a> {
+pub(crate) struct VisiblePart<'a> {
     pub(crate) context: WorldContext<'a>,
     pub(crate) clock: Clock,
     pub(crate) now: Instant,
@@ -29,7 +29,7 @@ pub(crate) struct Seen<'a> {
     pub(crate) measures: Measures,
 }
 
-impl Seen<'_> {
+impl VisiblePart<'_> {
     /// Reports statements of an assistant that no visible message or reply supports.
     pub(super) fn check_stated(&self, goal: usize, prose: &Prose, faults: &mut Vec<Reason>) {
         let world = (&**self.context.base, self.context.vocabulary);

@@ -8,7 +8,7 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Derivation;
 use diorama_seeds::value::{Date, Instant, Time, Value};
 
-use super::seen::Seen;
+use super::seen::VisiblePart;
 
 /// The span of a text that gives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,12 @@ pub(crate) fn system_message(world: &World, clock: Instant, searches: bool) -> S
 }
 
 /// Finds a parameter's value in a text.
-pub(crate) fn find(prose: &Prose, value: &Value, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
+pub(crate) fn find(
+    prose: &Prose,
+    value: &Value,
+    parameter: &Parameter,
+    seen: &VisiblePart<'_>,
+) -> Option<Found> {
     let verbatim = |span| Found { span, by: Derivation::Verbatim };
     match value {
         Value::Absent | Value::Null | Value::Object(_) | Value::List(_) => None,
@@ -83,7 +88,7 @@ fn pieces(prose: &Prose, text: &str) -> Option<Span> {
 }
 
 /// Finds a misspelt name, if exactly one record has a name that near.
-fn find_misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Seen<'_>) -> Option<Found> {
+fn find_misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &VisiblePart<'_>) -> Option<Found> {
     let (resource, field) = parameter.field?;
     let wanted = text.to_lowercase();
     let words = wanted.split_whitespace().count();

@@ -116,11 +116,11 @@ fn is_visible_text(words: &str, visible: &Visible<'_>) -> bool {
 /// The visible numbers, collected on first use.
 struct Numbers<'v, 'a> {
     visible: &'v Visible<'a>,
-    known: Option<Known>,
+    known: Option<VisibleNumbers>,
 }
 
 /// Visible numbers, and the counts and sums of lists.
-struct Known {
+struct VisibleNumbers {
     shown: Vec<f64>,
     counted: Vec<f64>,
     said: Vec<f64>,
@@ -228,7 +228,7 @@ impl Numbers<'_, '_> {
         known || (number.unit.is_none_or(exactly) && self.stands_in_a_text(number.value, words))
     }
 
-    fn known(&mut self) -> &Known {
+    fn known(&mut self) -> &VisibleNumbers {
         let visible = self.visible;
         self.known.get_or_insert_with(|| {
             let mut shown: Vec<f64> = Vec::new();
@@ -249,7 +249,7 @@ impl Numbers<'_, '_> {
             }
             let said =
                 visible.turns.iter().flat_map(Prose::numbers).map(|(number, _)| number).take(20).collect();
-            Known { shown, counted, said }
+            VisibleNumbers { shown, counted, said }
         })
     }
 
@@ -275,7 +275,7 @@ impl Numbers<'_, '_> {
                     || (known.abs() >= 100.0 && (known.abs().round() - said.abs()).abs() < 1e-9)
             })
         };
-        let Known { shown, counted, said } = self.known();
+        let VisibleNumbers { shown, counted, said } = self.known();
         let pairs =
             |a: &f64| shown.iter().any(|b| *a > 1.0 && *b > 1.0 && a != b && (near(a + b) || near(a - b)));
         let with_said = |a: &f64| shown.iter().any(|b| near(a + b) || near(a - b) || near(a * b));

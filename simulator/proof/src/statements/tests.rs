@@ -23,19 +23,19 @@ struct Scene {
     clock: String,
     zone: String,
     user: Vec<String>,
-    facts: Vec<Asked>,
+    facts: Vec<FactQuestion>,
     context: Vec<Fact>,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct FactQuestion {
     about: String,
     fact: Fact,
 }
 
 /// An answer with a label for each fact: `s` stated, `n` not stated, `c` contradicted.
 #[derive(Deserialize)]
-struct Labelled {
+struct LabelledAnswer {
     of: String,
     style: String,
     text: String,
@@ -46,7 +46,7 @@ struct Labelled {
 #[serde(untagged)]
 enum Line {
     Scene(Scene),
-    Answer(Labelled),
+    Answer(LabelledAnswer),
 }
 
 /// Counts of one set.
@@ -93,7 +93,7 @@ fn measure(name: &str) -> Figures {
                 (false, false) => {}
             }
             if read != (label == 's') {
-                let Labelled { of, style, text, .. } = &answer;
+                let LabelledAnswer { of, style, text, .. } = &answer;
                 figures
                     .misses
                     .push(format!("{of}/{style}, {}: read {read}, labelled {label}: {text:?}", asked.about));

@@ -26,7 +26,7 @@ const ID: usize = RANDOM_CHARS;
 pub(super) struct Counts(Mutex<Places>);
 
 /// The content of the file.
-pub(super) struct Counted {
+pub(super) struct CountsFile {
     /// The counted sessions with their numbers of events.
     pub(super) sessions: Vec<(String, u64)>,
     /// Number of places, including free ones.
@@ -61,7 +61,7 @@ impl Counts {
     }
 
     /// Reads the file.
-    pub(super) fn read(&self) -> io::Result<Counted> {
+    pub(super) fn read(&self) -> io::Result<CountsFile> {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
         places.file.seek(SeekFrom::Start(0))?;
@@ -74,7 +74,7 @@ impl Counts {
                 sessions.push((format!("{}{id}", places.prefix), count));
             }
         }
-        Ok(Counted { sessions, places: bytes.len() / PLACE })
+        Ok(CountsFile { sessions, places: bytes.len() / PLACE })
     }
 
     /// Replaces the content by these sessions.

@@ -29,14 +29,14 @@ pub(super) struct Undo {
 #[derive(Default)]
 pub(super) struct Health {
     ailing: AtomicBool,
-    broken: Mutex<Broken>,
+    broken: Mutex<StoreFault>,
     /// The reason for which the content of the folder is unknown, if it is.
     lost: OnceLock<String>,
     told: Notify,
 }
 
 #[derive(Default)]
-struct Broken {
+struct StoreFault {
     why: String,
     undo: Vec<Undo>,
 }

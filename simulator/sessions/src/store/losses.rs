@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::counts::Counts;
 use super::error::{StoreError, damaged, short};
-use super::opened::Opened;
+use super::opened::OpenStore;
 
 /// Refuses a store with fewer sessions or events than the counts.
-pub(super) fn check_all_counted(path: &Path, counts: &Counts, opened: &Opened) -> Result<(), StoreError> {
+pub(super) fn check_all_counted(path: &Path, counts: &Counts, opened: &OpenStore) -> Result<(), StoreError> {
     let ids = opened.heads.iter().map(|entry| Ok(String::from_utf8_lossy(&entry.key()?).into_owned()));
     let ids = ids.collect::<Result<Vec<String>, fjall::Error>>()?;
     check_counted(path, counts, opened, &ids.iter().map(String::as_str).collect())
@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 pub(super) fn check_counted(
     path: &Path,
     counts: &Counts,
-    opened: &Opened,
+    opened: &OpenStore,
     known: &HashSet<&str>,
 ) -> Result<(), StoreError> {
     let counted = counts.read().map_err(|error| StoreError::opening(path, &error))?;
@@ -69,7 +69,7 @@ pub(super) fn guarded<T>(work: impl FnOnce() -> Result<T, StoreError>) -> Result
 }
 
 /// Returns the number of a session's own events. Refuses a gap in their numbers.
-pub(super) fn events_of(opened: &Opened, id: &str) -> Result<u64, StoreError> {
+pub(super) fn events_of(opened: &OpenStore, id: &str) -> Result<u64, StoreError> {
     let mut found = 0;
     for entry in opened.events.prefix(id) {
         found += u64::from(number(&entry.key()?, id)? == found);

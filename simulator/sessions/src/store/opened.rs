@@ -11,13 +11,13 @@ use tokio::sync::oneshot;
 use super::entry::{Event, Prefix, Space, key};
 use super::error::{StoreError, damaged, is_full, parse, told};
 use super::health::{Health, Undo};
-use crate::after::{Persisted, Saved};
+use crate::after::{FlushResult, PendingEvent};
 
 /// Bytes of recent writes held in memory, for each of the four keyspaces.
 const MEMTABLE_BYTES: u64 = 8 << 20;
 
 /// The database and its keyspaces.
-pub(super) struct Opened {
+pub(super) struct OpenStore {
     pub(super) heads: Keyspace,
     pub(super) events: Keyspace,
     pub(super) prefixes: Keyspace,
@@ -33,12 +33,12 @@ struct Flusher {
 }
 
 /// Sends the result of a flush to a waiting request.
-type Waiting = oneshot::Sender<Persisted>;
+type Waiting = oneshot::Sender<FlushResult>;
 
 /// A folder that exists in every database.
 const KEYSPACES: &str = "keyspaces";
 
-impl Opened {
+impl OpenStore {
     /// Returns true if a folder contains a database.
     pub(super) fn is_at(path: &Path) -> bool {
         path.join(KEYSPACES).exists()
@@ -115,12 +115,12 @@ impl Opened {
     }
 
     /// Returns a promise that the last writes reach the disk, if `fsync` is set.
-    pub(super) fn saved(&self) -> Option<Saved> {
+    pub(super) fn saved(&self) -> Option<PendingEvent> {
         let ask = self.flusher.as_ref()?.ask.as_ref()?;
         let (tell, told) = oneshot::channel();
         // If the flusher is gone, the promise stays unfulfilled and the waiting request fails.
         let _ = ask.send(tell);
-        Some(Saved::new(told))
+        Some(PendingEvent::new(told))
     }
 }
 

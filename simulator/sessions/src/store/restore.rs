@@ -12,7 +12,7 @@ use super::Store;
 use super::entry::{Event, FORMAT, Head};
 use super::error::{StoreError, damaged, json, parse, short};
 use super::losses::{check_counted, events_of, guarded};
-use super::opened::Opened;
+use super::opened::OpenStore;
 use crate::live::Live;
 use crate::tasks::{TaskSource, TaskSpec};
 use crate::weight::{Scale, Weight};
@@ -37,7 +37,7 @@ pub struct LeftOut {
 }
 
 /// The restored sessions of a store.
-pub(crate) struct Restored {
+pub(crate) struct RestoredSessions {
     /// The sessions that continue, in the order of their ids.
     pub(crate) live: Vec<Live>,
     /// The sessions that this server cannot continue.
@@ -54,7 +54,7 @@ pub(crate) fn restored(
     worlds: &Worlds,
     tasks: Option<&dyn TaskSource>,
     scale: &Arc<Scale>,
-) -> Result<Restored, StoreError> {
+) -> Result<RestoredSessions, StoreError> {
     let all = guarded(|| store.read(|opened| restore_all(store, opened, worlds, tasks, scale)));
     let all = all.map_err(|error| match error {
         StoreError::Store(error) => StoreError::of_opening(&store.path, &error),
@@ -69,11 +69,11 @@ pub(crate) fn restored(
 
 fn restore_all(
     store: &Store,
-    opened: &Opened,
+    opened: &OpenStore,
     worlds: &Worlds,
     tasks: Option<&dyn TaskSource>,
     scale: &Arc<Scale>,
-) -> Result<Restored, StoreError> {
+) -> Result<RestoredSessions, StoreError> {
     let mut heads = Vec::new();
     for entry in opened.heads.iter() {
         let (id, text) = entry.into_inner()?;
@@ -85,7 +85,7 @@ fn restore_all(
         check_counted(&store.path, &store.counts, opened, &known)?;
     }
     let mut roots = Roots { opened, worlds, tasks, scale, known: HashMap::new() };
-    let mut all = Restored { live: Vec::with_capacity(heads.len()), left_out: Vec::new() };
+    let mut all = RestoredSessions { live: Vec::with_capacity(heads.len()), left_out: Vec::new() };
     for (head, id) in heads {
         match head.and_then(|head| guarded(|| restore(&mut roots, &id, head))) {
             Ok(live) => all.live.push(live),
@@ -100,7 +100,7 @@ fn restore_all(
 }
 
 /// Deletes prefixes that no session needs, and snapshots of deleted sessions.
-fn tidy(opened: &Opened, all: &Restored) -> Result<(), StoreError> {
+fn tidy(opened: &OpenStore, all: &RestoredSessions) -> Result<(), StoreError> {
     // The prefixes of unreadable sessions are unknown, so all prefixes are kept.
     if !all.left_out.is_empty() {
         return Ok(());
@@ -131,7 +131,7 @@ fn tidy(opened: &Opened, all: &Restored) -> Result<(), StoreError> {
 /// Starting points of sessions: fresh ones of each kind, and those after each prefix. Each is made once for
 /// all sessions that share it.
 struct Roots<'a> {
-    opened: &'a Opened,
+    opened: &'a OpenStore,
     worlds: &'a Worlds,
     tasks: Option<&'a dyn TaskSource>,
     scale: &'a Arc<Scale>,

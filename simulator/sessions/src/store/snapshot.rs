@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Store;
 use super::entry::{Head, key, snapshot_of};
 use super::error::{StoreError, json};
-use super::opened::Opened;
+use super::opened::OpenStore;
 use crate::live::Live;
 use crate::replies::GradeReply;
 use diorama_engine::ENGINE_VERSION;
@@ -82,7 +82,7 @@ impl Store {
         }
         let events = live.next_event;
         let written = Snapshot::text(live, events).and_then(|text| {
-            let insert = |opened: &Opened| Ok(opened.snapshots.insert(live.id.as_str(), text.as_str())?);
+            let insert = |opened: &OpenStore| Ok(opened.snapshots.insert(live.id.as_str(), text.as_str())?);
             self.write(|_| Ok(vec![snapshot_of(&live.id)]), insert)
         });
         match written {
@@ -92,7 +92,7 @@ impl Store {
     }
 }
 
-impl Opened {
+impl OpenStore {
     /// Returns the valid snapshot of a session, if there is one.
     pub(super) fn latest(&self, id: &str, head: &Head) -> Result<Option<Snapshot>, StoreError> {
         let Some(snapshot) = self.snapshots.get(id)?.and_then(|bytes| Snapshot::read(&bytes, head)) else {

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
 
 use super::connections::Connection;
-use diorama_sessions::{Scale, Unsent};
+use diorama_sessions::{Scale, UnsentReply};
 
 /// Minimum length of a counted reply, in bytes. The limit of connections bounds shorter ones.
 const COUNTED_BYTES: u64 = 16 << 10;
@@ -29,7 +29,7 @@ pub(in crate::http) struct OfWorld;
 /// Body of a response. It counts until its last byte is written or dropped.
 pub(super) struct Outgoing {
     body: Body,
-    unsent: Option<Arc<Unsent>>,
+    unsent: Option<Arc<UnsentReply>>,
 }
 
 impl Outgoing {
@@ -39,7 +39,7 @@ impl Outgoing {
         response.map(|body| {
             let bytes = body.size_hint().lower();
             let counted = bytes >= COUNTED_BYTES && !of_world;
-            Self { body, unsent: counted.then(|| Arc::new(Unsent::new(Arc::clone(scale), bytes))) }
+            Self { body, unsent: counted.then(|| Arc::new(UnsentReply::new(Arc::clone(scale), bytes))) }
         })
     }
 }
@@ -55,7 +55,7 @@ impl HttpBody for Outgoing {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         let Some(unsent) = &self.unsent else { return Poll::Ready(frame) };
         // The connection holds the bytes until they are written, even after the body was dropped.
-        let counted = |bytes| Bytes::from_owner(Counted { bytes, _unsent: Arc::clone(unsent) });
+        let counted = |bytes| Bytes::from_owner(CountedBytes { bytes, _unsent: Arc::clone(unsent) });
         Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
     }
 
@@ -69,12 +69,12 @@ impl HttpBody for Outgoing {
 }
 
 /// Bytes of a reply, with their counter.
-struct Counted {
+struct CountedBytes {
     bytes: Bytes,
-    _unsent: Arc<Unsent>,
+    _unsent: Arc<UnsentReply>,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

@@ -41,7 +41,7 @@ pub(super) fn check(
         return Ok(());
     }
     let Some(domain) = holder.world.domains.get(api.domain.index()) else { return Ok(()) };
-    let shown = Shown { holder, domain, mode, headers, query };
+    let shown = RequestCredentials { holder, domain, mode, headers, query };
     let mut refusal = None;
     for alternative in &api.security {
         match alternative.iter().try_for_each(|need| shown.satisfies(need)) {
@@ -197,7 +197,7 @@ fn scheme_name(world: &World, domain: &Domain, scheme: &SecurityScheme) -> Strin
 }
 
 /// Credentials in a request.
-struct Shown<'a> {
+struct RequestCredentials<'a> {
     holder: &'a Holder<'a>,
     domain: &'a Domain,
     mode: Auth,
@@ -205,7 +205,7 @@ struct Shown<'a> {
     query: &'a str,
 }
 
-impl Shown<'_> {
+impl RequestCredentials<'_> {
     fn satisfies(&self, need: &Need) -> Result<(), Problem> {
         let Some(scheme) = self.domain.security.get(need.scheme) else { return Ok(()) };
         let secret = || self.holder.secret(self.domain, scheme, "secret");

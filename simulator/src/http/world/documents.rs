@@ -83,10 +83,10 @@ fn tag(hash: blake3::Hash) -> String {
 
 /// Documents of a world that show all APIs, by format.
 #[derive(Default)]
-pub(super) struct Documents(Mutex<[Option<Arc<Around>>; 2]>);
+pub(super) struct Documents(Mutex<[Option<Arc<DocumentTemplate>>; 2]>);
 
 /// Document without the ids of its session.
-struct Around {
+struct DocumentTemplate {
     between: Vec<Bytes>,
     hash: blake3::Hash,
 }
@@ -108,7 +108,9 @@ impl Documents {
             Some(around) => Arc::clone(around),
             None => {
                 let any = unguessable().map_err(Problem::no_random)?;
-                Arc::clone(place.insert(Arc::new(Around::new(&format.write(&describe(&any)), &any))))
+                Arc::clone(
+                    place.insert(Arc::new(DocumentTemplate::new(&format.write(&describe(&any)), &any))),
+                )
             }
         };
         drop(made);
@@ -122,12 +124,12 @@ impl Documents {
     }
 
     /// Locks the documents. Making one takes several times its size, so that a world makes one at a time.
-    fn one_at_a_time(&self) -> MutexGuard<'_, [Option<Arc<Around>>; 2]> {
+    fn one_at_a_time(&self) -> MutexGuard<'_, [Option<Arc<DocumentTemplate>>; 2]> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Around {
+impl DocumentTemplate {
     fn new(text: &str, id: &str) -> Self {
         let mut hasher = blake3::Hasher::new();
         let between = text.split(id).map(|part| {

@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::kinds::write_body;
 use super::openapi::{declared, shaped};
-use crate::http::answer::{PROBLEM_JSON, Refused, json_text, respond, text};
+use crate::http::answer::{PROBLEM_JSON, ProblemResponse, json_text, respond, text};
 use diorama_engine::{HOST, Reply};
 
 /// Makes the response of a world's reply, in a media type that its API declares. An error has its declared
@@ -90,7 +90,7 @@ impl NextPage<'_> {
 pub(super) fn make_problem_response(api: &Api, problem: &Problem) -> Response<Body> {
     let response = match declared(api, problem.status()) {
         Some(schema) => respond(problem, "application/json", shaped(schema, &problem.body()).to_string()),
-        None => Refused(problem.clone()).into_response(),
+        None => ProblemResponse(problem.clone()).into_response(),
     };
     add_challenge(api, response)
 }

@@ -242,7 +242,7 @@ fn scripts_keep_their_format() {
 
 /// A question that was written apart from the rules, with the details that a sensible user would tell.
 #[derive(serde::Deserialize)]
-struct Asked {
+struct LabelledQuestion {
     withheld: Vec<WithheldDetail>,
     message: String,
     gives: Vec<String>,
@@ -251,7 +251,7 @@ struct Asked {
 }
 
 /// Returns the share of requested details that are told, and the share of messages that bring out others.
-fn measured(cases: &[&Asked]) -> (f64, f64) {
+fn measured(cases: &[&LabelledQuestion]) -> (f64, f64) {
     let (mut asked, mut told, mut unasked) = (0, 0, 0);
     for case in cases {
         let goal = Goal { user: "Hello.".into(), withheld: case.withheld.clone(), ..Goal::default() };
@@ -282,7 +282,7 @@ fn paraphrased_questions_are_understood() {
         ("every domain", include_str!("../questions_catalog.json")),
     ];
     for (set, text) in sets {
-        let cases: Vec<Asked> = serde_json::from_str(text).unwrap();
+        let cases: Vec<LabelledQuestion> = serde_json::from_str(text).unwrap();
         let half = |held_out: bool| cases.iter().filter(|case| case.held_out == held_out).collect::<Vec<_>>();
         for (name, cases) in [("worked on", half(false)), ("held out", half(true))] {
             let (told, unasked) = measured(&cases);
@@ -295,7 +295,7 @@ fn paraphrased_questions_are_understood() {
 
 /// A goal, with messages that ask for all its withheld details and messages that ask for none.
 #[derive(serde::Deserialize)]
-struct Labelled {
+struct LabelledGoal {
     /// The user's messages so far; the last one opens the goal.
     user: Vec<String>,
     withheld: Vec<WithheldDetail>,
@@ -316,7 +316,7 @@ struct Tally {
     leaked: usize,
 }
 
-impl Labelled {
+impl LabelledGoal {
     fn add_to(&self, tally: &mut Tally) {
         let right = self.right.iter().map(|message| (message, self.withheld.len()));
         for (message, expect) in right.chain(self.unrelated.iter().map(|message| (message, 0))) {
@@ -341,11 +341,11 @@ impl Labelled {
     }
 }
 
-fn labelled(text: &str) -> Vec<Labelled> {
+fn labelled(text: &str) -> Vec<LabelledGoal> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-fn tally<'a>(cases: impl Iterator<Item = &'a Labelled>) -> (f64, f64) {
+fn tally<'a>(cases: impl Iterator<Item = &'a LabelledGoal>) -> (f64, f64) {
     let mut tally = Tally::default();
     cases.for_each(|case| case.add_to(&mut tally));
     println!("{tally:?}");
@@ -394,7 +394,7 @@ fn prints_signs() {
         case.unrelated.iter().for_each(|message| print(&case.user, &case.withheld, message, none.clone(), 3));
     }
     for text in [include_str!("../questions.json"), include_str!("../questions_catalog.json")] {
-        let cases: Vec<Asked> = serde_json::from_str(text).unwrap();
+        let cases: Vec<LabelledQuestion> = serde_json::from_str(text).unwrap();
         for case in cases.iter().filter(|case| !case.held_out) {
             let wanted = case.withheld.iter().map(|detail| case.gives.contains(&detail.about)).collect();
             print(&[], &case.withheld, &case.message, wanted, 1);

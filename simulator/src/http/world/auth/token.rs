@@ -44,14 +44,14 @@ pub(in crate::http) fn issue(
     response
 }
 
-type Refused = (u16, &'static str, String);
+type TokenError = (u16, &'static str, String);
 
 fn grant(
     holder: &Holder<'_>,
     domain: &Domain,
     scheme: &SecurityScheme,
     asked: &Asked<'_>,
-) -> Result<Json, Refused> {
+) -> Result<Json, TokenError> {
     let form = form(asked).ok_or_else(|| {
         (400, "invalid_request", "expected a form (application/x-www-form-urlencoded) or JSON".to_owned())
     })?;
