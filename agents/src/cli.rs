@@ -94,7 +94,7 @@ pub struct Streams<'a> {
 
 /// End of a command without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum CommandEnd {
     /// The command did its task.
     Met,
     /// The command ran, and its check failed.
@@ -117,8 +117,8 @@ pub fn main(arguments: impl Iterator<Item = OsString>, out: &mut dyn Write, err:
     }
     let mut streams = Streams { out, err, json: parsed.json };
     match run(parsed.command, &mut streams) {
-        Ok(Done::Met) => ExitCode::SUCCESS,
-        Ok(Done::NotMet) => ExitCode::from(3),
+        Ok(CommandEnd::Met) => ExitCode::SUCCESS,
+        Ok(CommandEnd::NotMet) => ExitCode::from(3),
         // The reader of the pipe has stopped reading, which is not a failure.
         Err(CliError::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
@@ -159,7 +159,7 @@ fn with_eval_run(arguments: impl Iterator<Item = OsString>) -> Vec<OsString> {
     line
 }
 
-fn run(command: Command, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+fn run(command: Command, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
     match command {
         Command::Generate(command) => command.run(streams),
         Command::Dataset(command) => command.run(streams),

@@ -91,7 +91,7 @@ impl RowSource for Traces {
 }
 
 /// Reason for which an episode gives no row: the step that rejects it, and the description.
-type Lost = (&'static str, String);
+type TraceRejection = (&'static str, String);
 
 impl Traces {
     /// Makes the source of episodes. `tasks` and `worlds` are those of their dataset.
@@ -136,7 +136,7 @@ impl Traces {
         index: u64,
         runtime: &tokio::runtime::Runtime,
         funnel: &mut Funnel,
-    ) -> Result<Result<Dialogue, Lost>, TraceError> {
+    ) -> Result<Result<Dialogue, TraceRejection>, TraceError> {
         let lost = |agent, reason: &str| Ok(Err((agent, reason.to_owned())));
         let row = self.tasks.get(&episode.task).ok_or_else(|| TraceError::Task(episode.task.clone()))?;
         let world = self.worlds.get(&row.world_id)?;

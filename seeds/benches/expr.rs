@@ -11,7 +11,7 @@
 
 use std::ops::ControlFlow;
 
-use diorama_seeds::expr::eval::{Bound, Budget, Env, Records};
+use diorama_seeds::expr::eval::{Budget, Env, Records, SlotContent};
 use diorama_seeds::expr::{Expr, Scope, Slot, compile};
 use diorama_seeds::model::{DomainId, FieldId, Record, ResourceId, World};
 use diorama_seeds::value::{Value, Zone};
@@ -128,7 +128,7 @@ fn evaluated(bencher: divan::Bencher<'_, '_>, source: &str) {
     let clinic = Clinic::new();
     let expr = clinic.compile(source);
     let arguments = [Value::Integer(7), Value::Integer(3)];
-    let bound = [Bound::Record(clinic.records[13].clone())];
+    let bound = [SlotContent::Record(clinic.records[13].clone())];
     let zone = Zone::utc();
     bencher.bench(|| {
         let budget = Budget::default();

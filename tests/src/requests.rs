@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end this way")]
 
-use diorama_agents::cli::Done;
+use diorama_agents::cli::CommandEnd;
 use serde_json::Value as Json;
 
 use crate::server::Server;
@@ -78,7 +78,7 @@ impl Server {
     /// # Panics
     /// Panics if the server ends with an error.
     pub fn stop(mut self) {
-        assert!(matches!(self.end(), Some(Ok(Done::Met))));
+        assert!(matches!(self.end(), Some(Ok(CommandEnd::Met))));
     }
 }
 

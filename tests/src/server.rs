@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use clap::Parser;
 use diorama_agents::cli::error::CliError;
-use diorama_agents::cli::{Arguments, Command, Done, Streams};
+use diorama_agents::cli::{Arguments, Command, CommandEnd, Streams};
 use reqwest::blocking::{Client, Response};
 use serde_json::Value as Json;
 use tokio::sync::oneshot;
@@ -19,7 +19,7 @@ pub struct Server {
     pub said: Json,
     pub(crate) client: Client,
     stop: Option<oneshot::Sender<()>>,
-    thread: Option<JoinHandle<Result<Done, CliError>>>,
+    thread: Option<JoinHandle<Result<CommandEnd, CliError>>>,
 }
 
 /// Sends each write to a channel.
@@ -84,7 +84,7 @@ impl Server {
 impl Server {
     /// Stops the server, and returns the result of the command. Returns none if the server has stopped
     /// before.
-    pub(crate) fn end(&mut self) -> Option<Result<Done, CliError>> {
+    pub(crate) fn end(&mut self) -> Option<Result<CommandEnd, CliError>> {
         let _ = self.stop.take()?.send(());
         self.thread.take()?.join().ok()
     }

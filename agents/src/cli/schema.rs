@@ -10,12 +10,12 @@ use super::{Done, Streams};
 pub struct Schema {
     /// Kind of document that the schema describes.
     #[arg(value_enum)]
-    pub of: Of,
+    pub of: SchemaKind,
 }
 
 /// A format that has a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Of {
+pub enum SchemaKind {
     /// A world document.
     World,
     /// A candidate, for `check` and `POST /v1/check`.
@@ -29,10 +29,10 @@ pub enum Of {
 impl Schema {
     pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
         let schema = match self.of {
-            Of::World => diorama_seeds::check::json_schema(),
-            Of::Candidate => diorama_proof::candidate::json_schema(),
-            Of::Dialogue => diorama_output::columns::json_schema(),
-            Of::Task => diorama_seeds::task::json_schema(),
+            SchemaKind::World => diorama_seeds::check::json_schema(),
+            SchemaKind::Candidate => diorama_proof::candidate::json_schema(),
+            SchemaKind::Dialogue => diorama_output::columns::json_schema(),
+            SchemaKind::Task => diorama_seeds::task::json_schema(),
         };
         streams.print(&schema, || {
             serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default()

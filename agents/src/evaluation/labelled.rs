@@ -40,18 +40,18 @@ pub struct LabelledEpisode {
     pub kind: String,
     /// Calls and last message of each goal.
     #[serde(default)]
-    pub goals: Vec<Said>,
+    pub goals: Vec<GoalTranscript>,
     /// Calls and last message of a task with one goal.
     #[serde(flatten)]
-    pub only: Said,
+    pub only: GoalTranscript,
 }
 
 /// Calls and last message of a goal.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Said {
+pub struct GoalTranscript {
     /// Calls, in order.
     #[serde(default)]
-    pub calls: Vec<Made>,
+    pub calls: Vec<LabelledCall>,
     /// Last message of the goal.
     #[serde(default)]
     pub answer: Option<String>,
@@ -72,7 +72,7 @@ fn finish<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<FinishData>, D:
 
 /// Call of an agent.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Made {
+pub struct LabelledCall {
     /// Name of the API.
     pub api: String,
     /// Arguments by name.
@@ -133,7 +133,7 @@ impl LabelledEpisode {
         let goals = if self.goals.is_empty() { std::slice::from_ref(&self.only) } else { &self.goals };
         let mut calls = Vec::new();
         for goal in goals {
-            for Made { api, arguments } in &goal.calls {
+            for LabelledCall { api, arguments } in &goal.calls {
                 session.call(&Call { api: api.clone(), arguments: arguments.clone() });
             }
             calls.push(session.calls());

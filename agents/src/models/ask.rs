@@ -17,7 +17,7 @@ use super::prompts::PromptSet;
 
 /// Reasons for which the model gave no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Lost {
+pub enum NoReply {
     /// The budget has no room for another request.
     Spent(String),
     /// A replay lacks the reply.
@@ -28,7 +28,7 @@ pub enum Lost {
     Fatal(String),
 }
 
-impl Lost {
+impl NoReply {
     fn of(error: &ChatError) -> Self {
         let what = error.to_string();
         match error {
@@ -53,26 +53,26 @@ impl Lost {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AskError {
     /// The model gave no reply.
-    Lost(Lost),
+    NoReply(NoReply),
     /// The replies do not have the requested form. The text says what was found and what was expected.
     Malformed(String),
 }
 
-impl From<Lost> for AskError {
-    fn from(lost: Lost) -> Self {
+impl From<NoReply> for AskError {
+    fn from(lost: NoReply) -> Self {
         Self::Lost(lost)
     }
 }
 
 impl From<ChatError> for AskError {
     fn from(error: ChatError) -> Self {
-        Self::Lost(Lost::of(&error))
+        Self::Lost(NoReply::of(&error))
     }
 }
 
 impl From<PromptError> for AskError {
     fn from(error: PromptError) -> Self {
-        Self::Lost(Lost::Fatal(error.to_string()))
+        Self::Lost(NoReply::Fatal(error.to_string()))
     }
 }
 
@@ -97,7 +97,7 @@ pub struct Asker {
 #[derive(Default)]
 struct State {
     uses: BTreeMap<String, ModelUse>,
-    lost: Option<Lost>,
+    lost: Option<NoReply>,
 }
 
 /// Question of an agent.
@@ -187,7 +187,7 @@ impl Asker {
     }
 
     /// Returns the last reason for which the model gave no reply.
-    pub fn lost(&self) -> Option<Lost> {
+    pub fn lost(&self) -> Option<NoReply> {
         self.state().lost.clone()
     }
 
@@ -204,7 +204,7 @@ impl Asker {
                 let uses = state.uses.entry(request.origin.step.clone()).or_default();
                 uses.add(&ModelUse { replies: 1, input_tokens, output_tokens });
             }
-            Err(error) => state.lost = Some(Lost::of(error)),
+            Err(error) => state.lost = Some(NoReply::of(error)),
         }
     }
 

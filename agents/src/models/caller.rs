@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::Value as Json;
 
 use super::Protocol;
-use super::ask::{Asker, Lost};
+use super::ask::{Asker, NoReply};
 use crate::episode::{Task, World};
 use crate::evaluation::attribution::attribute;
 use crate::evaluation::judge::Judge;
@@ -59,8 +59,8 @@ pub async fn solve(
     planned: &GroundedCandidate,
     row: &Dialogue,
     world: &BatchWorld,
-) -> Result<Result<Candidate, CallerFailure>, Lost> {
-    let broken = |what: String| Lost::Fatal(format!("a proven conversation cannot be judged: {what}"));
+) -> Result<Result<Candidate, CallerFailure>, NoReply> {
+    let broken = |what: String| NoReply::Fatal(format!("a proven conversation cannot be judged: {what}"));
     let task = Task::of(row).map_err(|error| broken(error.to_string()))?;
     let served = World::new(world.base.clone(), world.vocabulary.clone(), world.hash.clone());
     let judge = Judge::new(task, Arc::new(served)).map_err(|error| broken(error.to_string()))?;

@@ -12,7 +12,7 @@ use diorama_seeds::model::World;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value as Json, json};
 
-use super::ask::{AskError, Asker, Lost, Question};
+use super::ask::{AskError, Asker, NoReply, Question};
 use super::lines::{Line, lines};
 use super::prompts::PromptSet;
 
@@ -134,10 +134,10 @@ pub async fn judge(
     votes: u32,
     grounded: &GroundedCandidate,
     world: &World,
-) -> Result<Verdict, Lost> {
+) -> Result<Verdict, NoReply> {
     let shown = show_lines(grounded, world);
-    let messages =
-        prompt(asker.prompts(), &grounded.system, &shown).map_err(|error| Lost::Fatal(error.to_string()))?;
+    let messages = prompt(asker.prompts(), &grounded.system, &shown)
+        .map_err(|error| NoReply::Fatal(error.to_string()))?;
     let mut verdict = Verdict::default();
     for vote in 0..votes.min(MOST_VOTES) {
         let number = number.wrapping_mul(MOST_VOTES).wrapping_add(vote);

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::judge::Verdict;
-use super::steps::{StepLine, Went, batch_file};
+use super::steps::{StepLine, StepOutcome, batch_file};
 
 /// Maximum number of samples of a reason.
 const SAMPLES: usize = 3;
@@ -146,11 +146,11 @@ impl Quality {
         }
         let step = self.steps.entry(line.step.clone()).or_default();
         match line.went {
-            Went::Passed => step.passed += 1,
-            Went::Repaired => step.repaired += 1,
-            Went::FellBack => step.fell_back += 1,
-            Went::Dropped => step.dropped += 1,
-            Went::LineLost => {}
+            StepOutcome::Passed => step.passed += 1,
+            StepOutcome::Repaired => step.repaired += 1,
+            StepOutcome::FellBack => step.fell_back += 1,
+            StepOutcome::Dropped => step.dropped += 1,
+            StepOutcome::LineLost => {}
         }
         if let Some(reason) = &line.reason {
             let reasons = step.reasons.entry(reason.clone()).or_default();
@@ -163,7 +163,7 @@ impl Quality {
     }
 
     fn count_votes(&mut self, line: &StepLine) {
-        if line.went == Went::Dropped {
+        if line.went == StepOutcome::Dropped {
             self.judged.dropped += 1;
             return;
         }
@@ -201,7 +201,7 @@ mod tests {
             what: None,
             made: Json::Null,
         };
-        for (batch, went) in [(0, Went::Passed), (7, Went::Dropped)] {
+        for (batch, went) in [(0, StepOutcome::Passed), (7, StepOutcome::Dropped)] {
             let text = serde_json::to_string(&line(went)).unwrap() + "\n";
             std::fs::write(folder.path().join(batch_file(batch)), text).unwrap();
         }

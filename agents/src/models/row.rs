@@ -17,12 +17,12 @@ use diorama_output::stats::text::words;
 use diorama_proof::{Candidate, GateReport, GroundedCandidate};
 use serde_json::{Value as Json, json};
 
-use super::ask::{AskError, Asker, Lost};
+use super::ask::{AskError, Asker, NoReply};
 use super::plan;
 use super::rewrite::{self, Rewrite, Whose};
 use super::run_context::RunContext;
 use super::searches::searched_again;
-use super::steps::{StepLine, Went};
+use super::steps::{StepLine, StepOutcome};
 use super::{AssistantWords, UserWords, caller, judge};
 use crate::draws::choose;
 use crate::rows::attempt::{ProvenDialogue, REPEATS};
@@ -61,7 +61,7 @@ pub struct RowOutcome {
     /// Records of the steps, in order.
     pub lines: Vec<StepLine>,
     /// Reason for which the row is unfinished. The other fields then do not count.
-    pub unfinished: Option<Lost>,
+    pub unfinished: Option<NoReply>,
 }
 
 impl RowOutcome {
@@ -72,7 +72,7 @@ impl RowOutcome {
         // The last line recorded the row. It now records the loss.
         if let Some(line) = self.lines.last_mut() {
             (line.step, line.went, line.reason) =
-                ("duplicate".to_owned(), Went::Dropped, Some(REPEATS.to_owned()));
+                ("duplicate".to_owned(), StepOutcome::Dropped, Some(REPEATS.to_owned()));
         }
     }
 
@@ -87,11 +87,11 @@ impl RowOutcome {
 /// Reasons for which an attempt ends without a row.
 enum Loss {
     Dropped { step: &'static str, reason: String, what: String },
-    Lost(Lost),
+    NoReply(NoReply),
 }
 
-impl From<Lost> for Loss {
-    fn from(lost: Lost) -> Self {
+impl From<NoReply> for Loss {
+    fn from(lost: NoReply) -> Self {
         Self::Lost(lost)
     }
 }
@@ -145,7 +145,7 @@ pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job:
         RowOutcome { row_index: work.job.row_index, attempt: attempts, ..RowOutcome::default() };
     for attempt in work.job.from..attempts {
         if attempt > work.job.from && run_context.stopping.load(Relaxed) {
-            outcome.unfinished = Some(Lost::Spent("the run was told to stop".to_owned()));
+            outcome.unfinished = Some(NoReply::Spent("the run was told to stop".to_owned()));
             break;
         }
         work.attempt = attempt;
@@ -158,7 +158,7 @@ pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job:
             }
             Err(Loss::Dropped { step, reason, what }) => {
                 work.funnel.drop_at(step, &reason);
-                work.note(step, Went::Dropped, Some((&reason, &what)), Json::Null);
+                work.note(step, StepOutcome::Dropped, Some((&reason, &what)), Json::Null);
             }
             Err(Loss::Lost(lost)) => {
                 outcome.unfinished = Some(lost);
@@ -188,7 +188,7 @@ struct Work {
 }
 
 impl Work {
-    fn note(&mut self, step: &str, went: Went, why: Option<(&str, &str)>, made: Json) {
+    fn note(&mut self, step: &str, went: StepOutcome, why: Option<(&str, &str)>, made: Json) {
         self.lines.push(StepLine {
             row_index: self.job.row_index,
             attempt: self.attempt,
@@ -213,7 +213,7 @@ impl Work {
         let row = self.row(&plan, &proven);
         self.note(
             "row",
-            Went::Passed,
+            StepOutcome::Passed,
             None,
             json!({ "id": row.id, "authors": proven.authors, "candidate": proven.grounded.candidate }),
         );
@@ -233,7 +233,7 @@ impl Work {
         let calls: Vec<Json> = plan.grounded.gold.iter().map(|call| json!(call)).collect();
         self.note(
             plan::STEP,
-            Went::Passed,
+            StepOutcome::Passed,
             None,
             json!({ "ability": plan.ability, "tags": plan.tags, "calls": calls }),
         );
@@ -247,7 +247,7 @@ impl Work {
     }
 
     /// Runs a candidate through the gates.
-    async fn prove(&self, candidate: Candidate) -> Result<Result<GateResult, Wrong>, Lost> {
+    async fn prove(&self, candidate: Candidate) -> Result<Result<GateResult, Wrong>, NoReply> {
         let (world, batch) = (self.world.clone(), self.job.batch.clone());
         let place = (self.job.row_index, self.attempt);
         let tested = move |run_context: &RunContext| {
@@ -288,7 +288,7 @@ impl Work {
         let mut tested = self.prove(rewrite.put_in(&answer.value, whose)).await?;
         if let Err((_, reason, what)) = &tested {
             let lines = json!({ "lines": answer.value });
-            self.note(rewrite::STEP, Went::Repaired, Some((reason, what)), lines);
+            self.note(rewrite::STEP, StepOutcome::Repaired, Some((reason, what)), lines);
             answer = rewrite.ask_again(&asker, answer, what).await.map_err(failed)?;
             tested = self.prove(rewrite.put_in(&answer.value, whose)).await?;
         }
@@ -303,13 +303,13 @@ impl Work {
                 }
             }
             let lines = json!({ "lines": answer.value });
-            self.note(rewrite::STEP, Went::LineLost, Some((&why.0, &why.1)), lines);
+            self.note(rewrite::STEP, StepOutcome::LineLost, Some((&why.0, &why.1)), lines);
             // The reason is the one for the whole rewrite.
             tested = tested.map_err(|(step, ..)| (step, why.0, why.1));
         }
         let (grounded, report) =
             tested.map_err(|(_, reason, what)| Loss::dropped(rewrite::STEP, reason, what))?;
-        self.note(rewrite::STEP, Went::Passed, None, json!({ "lines": answer.value }));
+        self.note(rewrite::STEP, StepOutcome::Passed, None, json!({ "lines": answer.value }));
         for (role, _) in
             [("user", kept.user), ("assistant", kept.assistant)].into_iter().filter(|(_, is)| *is)
         {
@@ -337,7 +337,7 @@ impl Work {
                 Ok(RewordedDialogue { grounded, report, authors })
             }
             Err(Loss::Dropped { reason, what, .. }) if falls_back => {
-                self.note(caller::STEP, Went::FellBack, Some((&reason, &what)), Json::Null);
+                self.note(caller::STEP, StepOutcome::FellBack, Some((&reason, &what)), Json::Null);
                 Ok(proven)
             }
             Err(lost) => Err(lost),
@@ -355,11 +355,11 @@ impl Work {
         let made = json!({ "goals": candidate.goals });
         match self.prove(candidate).await? {
             Ok(passed) => {
-                self.note(caller::STEP, Went::Passed, None, made);
+                self.note(caller::STEP, StepOutcome::Passed, None, made);
                 Ok(passed)
             }
             Err((step, reason, what)) => {
-                self.note(caller::STEP, Went::LineLost, Some((&reason, &what)), made);
+                self.note(caller::STEP, StepOutcome::LineLost, Some((&reason, &what)), made);
                 Err(Loss::Dropped { step, reason, what })
             }
         }
@@ -377,12 +377,12 @@ impl Work {
         let why = why.map(|vote| vote.reason.clone()).unwrap_or_default();
         let Some(fault) = verdict.fault() else {
             let advice = verdict.is_unnatural().then_some(("not as people write", &*why));
-            self.note(judge::STEP, Went::Passed, advice, json!(verdict));
+            self.note(judge::STEP, StepOutcome::Passed, advice, json!(verdict));
             return Ok(());
         };
         self.note(
             judge::STEP,
-            Went::LineLost,
+            StepOutcome::LineLost,
             Some((fault, &why)),
             json!({ "verdict": verdict, "candidate": grounded.candidate }),
         );

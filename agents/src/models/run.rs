@@ -15,7 +15,7 @@ use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::ask::Lost;
+use super::ask::NoReply;
 use super::row::{RowJob, RowOutcome, make_row, opening};
 use super::run_context::RunContext;
 use super::steps::{StepLine, batch_file};
@@ -141,12 +141,12 @@ struct ModelRows<'a> {
     steps: Option<&'a Path>,
     progress: &'a (dyn Fn(Progress) + Sync),
     settled: AtomicU64,
-    heard: Mutex<Heard>,
+    heard: Mutex<ServerHealth>,
 }
 
 /// Replies and failures of the model's server so far.
 #[derive(Default)]
-struct Heard {
+struct ServerHealth {
     silent: u32,
     fatal: Option<String>,
     /// Reason for which the first unfinished row is unfinished.
@@ -300,7 +300,7 @@ impl ModelRows<'_> {
     }
 
     /// Decides whether the run continues after the outcome of a row.
-    fn hear(&self, unfinished: Option<&Lost>) {
+    fn hear(&self, unfinished: Option<&NoReply>) {
         let mut heard = self.heard();
         let Some(lost) = unfinished else {
             heard.silent = 0;
@@ -309,18 +309,18 @@ impl ModelRows<'_> {
         heard.ended.unfinished += 1;
         heard.unheard.get_or_insert_with(|| lost.what().to_owned());
         match lost {
-            Lost::Spent(what) => {
+            NoReply::Spent(what) => {
                 heard.ended.stopped.get_or_insert_with(|| what.clone());
             }
-            Lost::Missing(_) => return,
-            Lost::Silent(what) => {
+            NoReply::Missing(_) => return,
+            NoReply::Silent(what) => {
                 heard.silent += 1;
                 if heard.silent < SILENT {
                     return;
                 }
                 heard.fatal.get_or_insert_with(|| what.clone());
             }
-            Lost::Fatal(what) => {
+            NoReply::Fatal(what) => {
                 heard.fatal.get_or_insert_with(|| what.clone());
             }
         }
@@ -333,7 +333,7 @@ impl ModelRows<'_> {
         (self.progress)(Progress { settled, rows, in_flight });
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
+    fn heard(&self) -> MutexGuard<'_, ServerHealth> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

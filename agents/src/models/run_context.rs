@@ -7,7 +7,7 @@ use diorama_llm::ChatModel;
 use tokio::sync::watch;
 
 use super::Settings;
-use super::ask::Lost;
+use super::ask::NoReply;
 use super::prompts::PromptSet;
 use crate::worlds::recipe::Recipe;
 
@@ -43,13 +43,13 @@ impl RunContext {
     pub async fn compute<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> Result<T, Lost> {
+    ) -> Result<T, NoReply> {
         let (sender, receiver) = tokio::sync::oneshot::channel();
         let run_context = Arc::clone(self);
         self.threads.spawn(move || {
             // The receiver is gone if the row was given up.
             let _ = sender.send(work(&run_context));
         });
-        receiver.await.map_err(|_| Lost::Fatal("a thread ended before its work was done".to_owned()))
+        receiver.await.map_err(|_| NoReply::Fatal("a thread ended before its work was done".to_owned()))
     }
 }

@@ -13,7 +13,7 @@ pub struct StepLine {
     /// Name of the step: `query`, `query_rewrite`, `duplicate`, `caller`, a gate, `tester`, `row`.
     pub step: String,
     /// Result of the step.
-    pub went: Went,
+    pub went: StepOutcome,
     /// Name of the reason, if the step lost an output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -33,7 +33,7 @@ pub fn batch_file(batch: u64) -> String {
 /// Result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Went {
+pub enum StepOutcome {
     /// The output passed.
     Passed,
     /// The output was wrong and went back to the model once.

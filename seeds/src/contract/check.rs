@@ -37,13 +37,13 @@ pub struct Wrong {
 
 /// Position and progress of a validation.
 #[derive(Clone, Copy)]
-pub(super) struct At<'c> {
+pub(super) struct Progress<'c> {
     side: Side,
     depth: u32,
     steps: &'c Cell<u32>,
 }
 
-impl<'c> At<'c> {
+impl<'c> Progress<'c> {
     const fn top(side: Side, steps: &'c Cell<u32>) -> Self {
         Self { side, depth: 0, steps }
     }
@@ -67,20 +67,20 @@ impl Schemas {
     /// # Errors
     /// Returns the first problem.
     pub fn check(&self, schema: &Json, value: &Json, side: Side) -> Verdict {
-        self.check_at(schema, value, At::top(side, &Cell::new(0)))
+        self.check_at(schema, value, Progress::top(side, &Cell::new(0)))
     }
 
     /// Returns true if a reply is valid against a schema. `steps` includes those of earlier validations.
     pub(super) fn fits_within(&self, schema: &Json, value: &Json, steps: &Cell<u32>) -> bool {
-        self.check_at(schema, value, At::top(Side::Reply, steps)).is_ok()
+        self.check_at(schema, value, Progress::top(Side::Reply, steps)).is_ok()
     }
 
     /// Returns true if a value is valid against a flattened schema, whose alternatives it ignores.
     pub(super) fn fits_members(&self, members: &Map<String, Json>, value: &Json) -> bool {
-        self.check_members(members, value, At::top(Side::Reply, &Cell::new(0))).is_ok()
+        self.check_members(members, value, Progress::top(Side::Reply, &Cell::new(0))).is_ok()
     }
 
-    pub(super) fn check_at(&self, schema: &Json, value: &Json, at: At<'_>) -> Verdict {
+    pub(super) fn check_at(&self, schema: &Json, value: &Json, at: Progress<'_>) -> Verdict {
         if at.is_spent() {
             return Ok(());
         }
@@ -98,7 +98,7 @@ impl Schemas {
         self.check_members(members, value, at)
     }
 
-    fn check_members(&self, members: &Map<String, Json>, value: &Json, at: At<'_>) -> Verdict {
+    fn check_members(&self, members: &Map<String, Json>, value: &Json, at: Progress<'_>) -> Verdict {
         check_kind(members, value)?;
         for part in list(members, "allOf") {
             self.check_at(part, value, at.inside())?;
@@ -125,7 +125,7 @@ impl Schemas {
         }
     }
 
-    fn check_choice(&self, members: &Map<String, Json>, value: &Json, at: At<'_>) -> Verdict {
+    fn check_choice(&self, members: &Map<String, Json>, value: &Json, at: Progress<'_>) -> Verdict {
         for word in ["anyOf", "oneOf"] {
             let parts = list(members, word);
             if parts.is_empty() {
@@ -154,7 +154,12 @@ impl Schemas {
         Ok(())
     }
 
-    fn check_object(&self, members: &Map<String, Json>, found: &Map<String, Json>, at: At<'_>) -> Verdict {
+    fn check_object(
+        &self,
+        members: &Map<String, Json>,
+        found: &Map<String, Json>,
+        at: Progress<'_>,
+    ) -> Verdict {
         let properties = word(members, "properties").and_then(Json::as_object);
         for name in list(members, "required").iter().filter_map(Json::as_str) {
             let known = properties.and_then(|properties| properties.get(name));
@@ -204,7 +209,7 @@ impl Schemas {
         set(schema) || set(self.resolve(schema))
     }
 
-    fn check_array(&self, members: &Map<String, Json>, items: &[Json], at: At<'_>) -> Verdict {
+    fn check_array(&self, members: &Map<String, Json>, items: &[Json], at: Progress<'_>) -> Verdict {
         let size = items.len() as f64;
         if let Some(least) = number(members, "minItems").filter(|least| size < *least) {
             return Err(wrong(format!("at least {least} items"), &Json::from(items.len())));

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value as Json};
 
-use super::check::{At, Verdict, Wrong, list, matches, number, word, wrong};
+use super::check::{Progress, Verdict, Wrong, list, matches, number, word, wrong};
 use super::schemas::Schemas;
 
 /// Keywords that make the validity of one member depend on others.
@@ -21,7 +21,12 @@ pub(super) const CONDITIONS: [&str; 7] = [
 
 impl Schemas {
     /// Checks `if` with `then` or `else`.
-    pub(super) fn check_condition(&self, members: &Map<String, Json>, value: &Json, at: At<'_>) -> Verdict {
+    pub(super) fn check_condition(
+        &self,
+        members: &Map<String, Json>,
+        value: &Json,
+        at: Progress<'_>,
+    ) -> Verdict {
         let Some(condition) = word(members, "if") else { return Ok(()) };
         let holds = self.check_at(condition, value, at.inside()).is_ok();
         match word(members, if holds { "then" } else { "else" }) {
@@ -36,7 +41,7 @@ impl Schemas {
         members: &Map<String, Json>,
         found: &Map<String, Json>,
         value: &Json,
-        at: At<'_>,
+        at: Progress<'_>,
     ) -> Verdict {
         let dependent = |word_: &str| word(members, word_).and_then(Json::as_object).into_iter().flatten();
         for (_, names) in dependent("dependentRequired").filter(|(name, _)| found.contains_key(*name)) {
@@ -72,7 +77,7 @@ impl Schemas {
         members: &Map<String, Json>,
         found: &'f Map<String, Json>,
         value: &Json,
-        at: At<'_>,
+        at: Progress<'_>,
         known: &mut HashSet<&'f str>,
     ) {
         if at.is_spent() {
@@ -107,7 +112,12 @@ impl Schemas {
     }
 
     /// Checks that a list has an item that fits `contains`.
-    pub(super) fn check_contains(&self, members: &Map<String, Json>, items: &[Json], at: At<'_>) -> Verdict {
+    pub(super) fn check_contains(
+        &self,
+        members: &Map<String, Json>,
+        items: &[Json],
+        at: Progress<'_>,
+    ) -> Verdict {
         let Some(schema) = word(members, "contains") else { return Ok(()) };
         let fitting =
             items.iter().filter(|item| self.check_at(schema, item, at.inside()).is_ok()).count() as f64;

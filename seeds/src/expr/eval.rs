@@ -41,7 +41,7 @@ pub trait Records {
 
 /// The content of a slot, or the result of an evaluation.
 #[derive(Clone, Debug, Default)]
-pub enum Bound {
+pub enum SlotContent {
     /// An empty slot, which reads as null.
     #[default]
     Empty,
@@ -76,7 +76,7 @@ pub struct Env<'e> {
     pub arguments: &'e [Value],
     /// Values of `record`, `item`, `me` and `let` names, by slot. Fold variables need no slot here. A slot
     /// beyond the end reads as null.
-    pub bound: &'e [Bound],
+    pub bound: &'e [SlotContent],
     /// Current time of the world.
     pub clock: Instant,
     /// Time zone of the world.
@@ -159,9 +159,9 @@ impl<'e> Env<'e> {
     ///
     /// # Errors
     /// Returns [`EvalError`], also if the result is a date or timestamp outside the calendar.
-    pub fn evaluate(&self, expr: &Expr) -> Result<Bound, EvalError> {
+    pub fn evaluate(&self, expr: &Expr) -> Result<SlotContent, EvalError> {
         let bound = self.bind(expr)?;
-        if let Bound::Value(value) = &bound {
+        if let SlotContent::Value(value) = &bound {
             self.checked(value, expr.node.operation())?;
         }
         Ok(bound)
@@ -172,10 +172,10 @@ impl<'e> Env<'e> {
     ///
     /// # Errors
     /// Returns an [`EvalError`] if the evaluation fails.
-    pub fn bind(&self, expr: &Expr) -> Result<Bound, EvalError> {
+    pub fn bind(&self, expr: &Expr) -> Result<SlotContent, EvalError> {
         Ok(match self.run(&expr.node, None)? {
-            Out::Record(record) => Bound::Record(record.clone()),
-            other => Bound::Value(other.into_value("a value")?),
+            EvalResult::Record(record) => SlotContent::Record(record.clone()),
+            other => SlotContent::Value(other.into_value("a value")?),
         })
     }
 
@@ -223,20 +223,22 @@ impl<'e> Env<'e> {
         if value.is_in_calendar(self.zone) { Ok(()) } else { Err(EvalError::Overflow(operation)) }
     }
 
-    fn run<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Result<Out<'v>, EvalError> {
+    fn run<'v>(&'v self, node: &'v Node, frame: Option<&'v Frame<'v>>) -> Result<EvalResult<'v>, EvalError> {
         self.budget.take(1)?;
         if let Some(value) = self.borrowed(node, frame) {
-            return Ok(Out::Ref(value));
+            return Ok(EvalResult::Ref(value));
         }
         Ok(match node {
-            Node::Literal(value) => Out::Ref(value),
-            Node::Argument(_) => Out::NULL,
+            Node::Literal(value) => EvalResult::Ref(value),
+            Node::Argument(_) => EvalResult::NULL,
             Node::Variable(slot) => self.variable(*slot, frame),
-            Node::Now => Out::Own(Value::DateTime(self.clock)),
-            Node::Today => Out::Own(Value::Date(self.zone.date_of(self.clock))),
+            Node::Now => EvalResult::Own(Value::DateTime(self.clock)),
+            Node::Today => EvalResult::Own(Value::Date(self.zone.date_of(self.clock))),
             Node::Field(record, field) => match self.run(record, frame)? {
-                Out::Record(record) => record.get(field.index()).map_or(Out::NULL, Out::Ref),
-                _ => Out::NULL,
+                EvalResult::Record(record) => {
+                    record.get(field.index()).map_or(EvalResult::NULL, EvalResult::Ref)
+                }
+                _ => EvalResult::NULL,
             },
             Node::Member(object, name) => member(self.run(object, frame)?, name),
             Node::Item(list, position) => {
@@ -245,9 +247,9 @@ impl<'e> Env<'e> {
             }
             Node::Get(resource, key) => match self.run(key, frame)?.value() {
                 Some(key) if !key.is_missing() => {
-                    self.records.get(*resource, key).map_or(Out::NULL, Out::Record)
+                    self.records.get(*resource, key).map_or(EvalResult::NULL, EvalResult::Record)
                 }
-                _ => Out::NULL,
+                _ => EvalResult::NULL,
             },
             Node::Fold(fold) => self.inner_fold(fold, frame)?,
             Node::Conditional(condition, yes, no) => {
@@ -256,14 +258,14 @@ impl<'e> Env<'e> {
             }
             Node::Negate(operand) => {
                 let operand = self.run(operand, frame)?;
-                Out::Own(arithmetic::subtract(&Value::Integer(0), operand.scalar("-")?, "-")?)
+                EvalResult::Own(arithmetic::subtract(&Value::Integer(0), operand.scalar("-")?, "-")?)
             }
             Node::Cast(operand, cast) => {
                 let operand = self.run(operand, frame)?;
                 match (operand.scalar("a number")?, cast) {
                     (Value::Number(_), Cast::Number) => operand,
                     (Value::Decimal(decimal), Cast::Decimal(scale)) if decimal.scale == *scale => operand,
-                    (value, cast) => Out::Own(arithmetic::cast(value, *cast)?),
+                    (value, cast) => EvalResult::Own(arithmetic::cast(value, *cast)?),
                 }
             }
             Node::Binary(operator, left, right) => match operator {
@@ -278,13 +280,13 @@ impl<'e> Env<'e> {
                         operand.value().map_or(Ok(()), |value| self.budget.take_bytes_of(value))?;
                     }
                     let sign = operator.sign();
-                    Out::Own(arithmetic::apply(*operator, left.scalar(sign)?, right.scalar(sign)?)?)
+                    EvalResult::Own(arithmetic::apply(*operator, left.scalar(sign)?, right.scalar(sign)?)?)
                 }
                 // The step of this node is already counted.
-                _ => Out::Own(Value::Bool(self.test(node, frame)?)),
+                _ => EvalResult::Own(Value::Bool(self.test(node, frame)?)),
             },
             Node::Exists(..) | Node::Not(_) | Node::Matches(..) => {
-                Out::Own(Value::Bool(self.test(node, frame)?))
+                EvalResult::Own(Value::Bool(self.test(node, frame)?))
             }
             Node::Call(function, arguments) => self.call(function, arguments, frame)?,
             Node::List(nodes) => {
@@ -293,7 +295,7 @@ impl<'e> Env<'e> {
                 let list = Value::List(items?.into());
                 // Items may share memory, but a reader or writer of the list handles each.
                 self.budget.take_bytes_of(&list)?;
-                Out::Own(list)
+                EvalResult::Own(list)
             }
         })
     }
@@ -357,7 +359,7 @@ impl<'e> Env<'e> {
             Node::Field(record, field) => {
                 let record = match &**record {
                     Node::Variable(slot) => match self.variable(*slot, frame) {
-                        Out::Record(record) => Some(record),
+                        EvalResult::Record(record) => Some(record),
                         _ => None,
                     },
                     Node::Get(resource, key) => {
@@ -372,17 +374,17 @@ impl<'e> Env<'e> {
         }
     }
 
-    fn variable<'v>(&'v self, slot: Slot, mut frame: Option<&'v Frame<'v>>) -> Out<'v> {
+    fn variable<'v>(&'v self, slot: Slot, mut frame: Option<&'v Frame<'v>>) -> EvalResult<'v> {
         while let Some(Frame { slot: found, record, outer, .. }) = frame {
             if *found == slot {
-                return Out::Record(record);
+                return EvalResult::Record(record);
             }
             frame = *outer;
         }
         match self.bound.get(usize::from(slot.0)) {
-            Some(Bound::Value(value)) => Out::Ref(value),
-            Some(Bound::Record(record)) => Out::Record(record),
-            Some(Bound::Empty) | None => Out::NULL,
+            Some(SlotContent::Value(value)) => EvalResult::Ref(value),
+            Some(SlotContent::Record(record)) => EvalResult::Record(record),
+            Some(SlotContent::Empty) | None => EvalResult::NULL,
         }
     }
 }
@@ -399,21 +401,21 @@ struct Frame<'v> {
 }
 
 /// A result. It is borrowed if possible, so that reading fields and arguments allocates nothing.
-enum Out<'v> {
+enum EvalResult<'v> {
     Ref(&'v Value),
     Own(Value),
     Record(&'v Record),
 }
 
-impl<'v> Out<'v> {
-    const NULL: Self = Out::Own(Value::Null);
+impl<'v> EvalResult<'v> {
+    const NULL: Self = EvalResult::Own(Value::Null);
 
     /// Returns the value, or none for a record.
     fn value(&self) -> Option<&Value> {
         match self {
-            Out::Ref(value) => Some(value),
-            Out::Own(value) => Some(value),
-            Out::Record(_) => None,
+            EvalResult::Ref(value) => Some(value),
+            EvalResult::Own(value) => Some(value),
+            EvalResult::Record(_) => None,
         }
     }
 
@@ -423,9 +425,9 @@ impl<'v> Out<'v> {
 
     fn into_value(self, operation: &'static str) -> Result<Value, EvalError> {
         match self {
-            Out::Ref(value) => Ok(value.clone()),
-            Out::Own(value) => Ok(value),
-            Out::Record(_) => Err(EvalError::Type { operation, found: "a record" }),
+            EvalResult::Ref(value) => Ok(value.clone()),
+            EvalResult::Own(value) => Ok(value),
+            EvalResult::Record(_) => Err(EvalError::Type { operation, found: "a record" }),
         }
     }
 
@@ -434,29 +436,31 @@ impl<'v> Out<'v> {
     }
 }
 
-fn member<'v>(object: Out<'v>, name: &str) -> Out<'v> {
+fn member<'v>(object: EvalResult<'v>, name: &str) -> EvalResult<'v> {
     fn find<'f>(fields: &'f [(crate::value::Str, Value)], name: &str) -> Option<&'f Value> {
         let position = fields.binary_search_by(|(known, _)| (**known).cmp(name)).ok()?;
         fields.get(position).map(|(_, value)| value)
     }
     match object {
-        Out::Ref(Value::Object(fields)) => find(fields, name).map_or(Out::NULL, Out::Ref),
-        Out::Own(Value::Object(fields)) => {
-            find(&fields, name).map_or(Out::NULL, |value| Out::Own(value.clone()))
+        EvalResult::Ref(Value::Object(fields)) => {
+            find(fields, name).map_or(EvalResult::NULL, EvalResult::Ref)
         }
-        _ => Out::NULL,
+        EvalResult::Own(Value::Object(fields)) => {
+            find(&fields, name).map_or(EvalResult::NULL, |value| EvalResult::Own(value.clone()))
+        }
+        _ => EvalResult::NULL,
     }
 }
 
-fn item<'v>(list: Out<'v>, position: Option<&Value>) -> Out<'v> {
-    let Some(Value::Integer(position)) = position else { return Out::NULL };
-    let Ok(position) = usize::try_from(*position) else { return Out::NULL };
+fn item<'v>(list: EvalResult<'v>, position: Option<&Value>) -> EvalResult<'v> {
+    let Some(Value::Integer(position)) = position else { return EvalResult::NULL };
+    let Ok(position) = usize::try_from(*position) else { return EvalResult::NULL };
     match list {
-        Out::Ref(Value::List(items)) => items.get(position).map_or(Out::NULL, Out::Ref),
-        Out::Own(Value::List(items)) => {
-            items.get(position).map_or(Out::NULL, |value| Out::Own(value.clone()))
+        EvalResult::Ref(Value::List(items)) => items.get(position).map_or(EvalResult::NULL, EvalResult::Ref),
+        EvalResult::Own(Value::List(items)) => {
+            items.get(position).map_or(EvalResult::NULL, |value| EvalResult::Own(value.clone()))
         }
-        _ => Out::NULL,
+        _ => EvalResult::NULL,
     }
 }
 

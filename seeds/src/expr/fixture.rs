@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::expr::Scope;
-use crate::expr::eval::{Bound, Budget, Env, Records};
+use crate::expr::eval::{Budget, Env, Records, SlotContent};
 use crate::model::{
     DomainId, Field, FieldId, KeyFormat, OnDelete, Parameter, Place, Record, Resource, ResourceId,
 };
@@ -186,15 +186,15 @@ impl Clinic {
     }
 
     /// Returns the bound slots: `record` is the first doctor, `item` the first visit.
-    pub(super) fn bound(&self) -> Vec<Bound> {
-        let first = |id: ResourceId| Bound::Record(self.resources[id.index()].records[0].clone());
-        vec![first(DOCTOR), first(VISIT), Bound::Empty]
+    pub(super) fn bound(&self) -> Vec<SlotContent> {
+        let first = |id: ResourceId| SlotContent::Record(self.resources[id.index()].records[0].clone());
+        vec![first(DOCTOR), first(VISIT), SlotContent::Empty]
     }
 
     pub(super) fn env<'e>(
         &'e self,
         arguments: &'e [Value],
-        bound: &'e [Bound],
+        bound: &'e [SlotContent],
         budget: &'e Budget,
     ) -> Env<'e> {
         let clock = Instant(self.zone.parse_instant("2026-03-02T09:00").unwrap().0);

@@ -11,7 +11,7 @@ use crate::value::Value;
 /// An index can then find the candidates. The caller must still test the condition on each.
 ///
 /// Only equalities between values of one kind count, because an index finds `1` but not `1.0`. If the value
-/// is null or absent, the caller must scan all records. Of several equalities it takes the most selective:
+/// is null or absent, the caller must scan all records. SchemaKind several equalities it takes the most selective:
 /// the key, then unique fields, references, and the rest.
 pub fn index_of(condition: &Node, slot: Slot, scope: &Scope<'_>) -> Option<(FieldId, Node)> {
     let mut best = None;

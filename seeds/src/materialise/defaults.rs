@@ -9,7 +9,7 @@ pub(super) use self::prose::{sentence, sentences_of};
 pub(super) use self::rows::numbers;
 use self::rows::{rows, value};
 use super::maker::{Maker, Place, ReadFake};
-use super::moment::{Bound, Clock, Span};
+use super::moment::{Clock, Span, TimeLimit};
 use super::provider::Provider;
 use crate::doc::FieldDoc;
 use crate::english::{singular, split_identifier};
@@ -283,17 +283,17 @@ fn moment(schema: &Schema, place: &Place<'_>, name: &str, words: &[String]) -> M
         return Maker::Time(Span::in_day(open, Time(close.0.max(open.0.saturating_add(1))), 1_800));
     }
     let bound = |limit: &Option<Value>, days: i64| match limit {
-        Some(Value::Date(day)) => Bound::Day(*day),
-        Some(Value::DateTime(instant)) => Bound::At(*instant),
-        _ => Bound::Offset(days * DAY),
+        Some(Value::Date(day)) => TimeLimit::Day(*day),
+        Some(Value::DateTime(instant)) => TimeLimit::At(*instant),
+        _ => TimeLimit::Offset(days * DAY),
     };
     let clock = Clock { now: place.world.clock, zone: &place.world.zone };
     let (mut from, mut to) = (bound(&schema.limits.min, from), bound(&schema.limits.max, to));
     if from.day(clock) > to.day(clock) {
         // The limit lies outside the usual span, so the span starts or ends at the limit.
         match schema.limits.max {
-            Some(_) => from = Bound::Day(Date(to.day(clock).0.saturating_sub(60))),
-            None => to = Bound::Day(Date(from.day(clock).0.saturating_add(60))),
+            Some(_) => from = TimeLimit::Day(Date(to.day(clock).0.saturating_sub(60))),
+            None => to = TimeLimit::Day(Date(from.day(clock).0.saturating_add(60))),
         }
     }
     let span = Span {

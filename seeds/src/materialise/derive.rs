@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use super::moment::Clock;
-use crate::expr::eval::{Bound, Budget, DEFAULT_BYTES, Env, EvalError, Records};
+use crate::expr::eval::{Budget, DEFAULT_BYTES, Env, EvalError, Records, SlotContent};
 use crate::expr::{Expr, Node, Slot};
 use crate::model::{FieldId, Record, ResourceId};
 use crate::value::Value;
@@ -19,7 +19,7 @@ const BUDGET: u64 = 50_000;
 pub(super) const MOST_BYTES: u64 = 256 << 20;
 
 /// The records of finished resources, sorted by key.
-pub(super) struct Done<'a> {
+pub(super) struct FinishedRecords<'a> {
     pub(super) records: &'a [Vec<Record>],
     pub(super) keys: &'a [usize],
     /// Number of bytes that expressions may still make, of [`MOST_BYTES`].
@@ -72,7 +72,7 @@ impl Indexes {
     }
 }
 
-impl Done<'_> {
+impl FinishedRecords<'_> {
     /// Takes the bytes of a value that becomes a part of another.
     pub(super) fn takes(&self, value: &Value) -> Result<(), EvalError> {
         let budget = Budget::with_bytes(0, self.bytes.get());
@@ -82,7 +82,7 @@ impl Done<'_> {
     }
 }
 
-impl Records for Done<'_> {
+impl Records for FinishedRecords<'_> {
     fn get(&self, resource: ResourceId, key: &Value) -> Option<&Record> {
         let (records, at) = (self.records.get(resource.index())?, *self.keys.get(resource.index())?);
         records.binary_search_by(|record| record[at].cmp(key)).ok().and_then(|index| records.get(index))
@@ -123,10 +123,10 @@ pub(super) fn evaluate(
     expr: &Expr,
     values: &[Value],
     clock: Clock<'_>,
-    done: &Done<'_>,
+    done: &FinishedRecords<'_>,
 ) -> Result<Value, EvalError> {
     let record: Record = Arc::from(values);
-    let bound = [Bound::Record(record)];
+    let bound = [SlotContent::Record(record)];
     let given = done.bytes.get().min(DEFAULT_BYTES);
     let budget = Budget::with_bytes(BUDGET, given);
     let env = Env {
@@ -140,8 +140,8 @@ pub(super) fn evaluate(
     let made = env.evaluate(expr);
     done.bytes.set(done.bytes.get() - (given - budget.bytes_left()));
     match made? {
-        Bound::Value(value) => Ok(value),
-        Bound::Record(_) | Bound::Empty => Ok(Value::Null),
+        SlotContent::Value(value) => Ok(value),
+        SlotContent::Record(_) | SlotContent::Empty => Ok(Value::Null),
     }
 }
 

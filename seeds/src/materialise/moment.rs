@@ -5,7 +5,7 @@ use crate::value::{Date, Instant, Time, Value, Zone};
 
 /// A bound of a date or date-time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
+pub(super) enum TimeLimit {
     /// Seconds after the clock, or before it if negative.
     Offset(i64),
     /// A date.
@@ -17,8 +17,8 @@ pub(super) enum Bound {
 /// A span of time, with restrictions on weekdays and times of day.
 #[derive(Clone, Debug)]
 pub(super) struct Span {
-    pub(super) from: Bound,
-    pub(super) to: Bound,
+    pub(super) from: TimeLimit,
+    pub(super) to: TimeLimit,
     /// Allowed weekdays, 1 (Monday) to 7. An empty list allows all.
     pub(super) weekdays: Vec<i8>,
     /// Allowed times of day, from the first until before the second.
@@ -31,8 +31,8 @@ impl Span {
     /// Makes a span of times of day.
     pub(super) const fn in_day(from: Time, to: Time, step: u32) -> Self {
         Self {
-            from: Bound::Offset(0),
-            to: Bound::Offset(0),
+            from: TimeLimit::Offset(0),
+            to: TimeLimit::Offset(0),
             weekdays: Vec::new(),
             hours: Some((from, to)),
             step,
@@ -51,7 +51,7 @@ const DAY: i64 = 86_400;
 /// Days by which a span without a valid timestamp grows at most: a week has each weekday.
 const MAX_EXTRA_DAYS: i64 = 7;
 
-impl Bound {
+impl TimeLimit {
     /// Parses `+1d`, `-30d`, `+2w`, `+6h`, `-90m`, `-2y`, `now`, `today`, a date or a date-time.
     pub(super) fn parse(text: &str, zone: &Zone) -> Option<Self> {
         match text.trim() {
@@ -120,7 +120,7 @@ impl Span {
     /// present, and only where the bound is relative to it.
     fn extra_days(&self, clock: Clock<'_>, days: i64) -> (i64, i64) {
         let (from, to) = (self.from.instant(clock, false), self.to.instant(clock, true));
-        let grows = |bound: Bound, is_away: bool| is_away && matches!(bound, Bound::Offset(_));
+        let grows = |bound: TimeLimit, is_away: bool| is_away && matches!(bound, TimeLimit::Offset(_));
         let back = grows(self.from, from < clock.now);
         let on = grows(self.to, to > clock.now);
         (if back { days } else { 0 }, if on { days } else { 0 })
@@ -228,7 +228,7 @@ pub(super) fn relative(text: &str, clock: Clock<'_>, with_time: bool) -> Option<
     if !is_relative(offset) {
         return None;
     }
-    let bound = Bound::parse(offset, clock.zone)?;
+    let bound = TimeLimit::parse(offset, clock.zone)?;
     Some(match (with_time, time) {
         (false, _) => Value::Date(bound.day(clock)),
         (true, Some(time)) => Value::DateTime(clock.zone.instant(bound.day(clock), time)),
@@ -248,8 +248,8 @@ mod tests {
     fn span(from: &str, to: &str, hours: Option<(&str, &str)>, step: &str) -> Span {
         let zone = Zone::named("Europe/Lisbon").unwrap();
         Span {
-            from: Bound::parse(from, &zone).unwrap(),
-            to: Bound::parse(to, &zone).unwrap(),
+            from: TimeLimit::parse(from, &zone).unwrap(),
+            to: TimeLimit::parse(to, &zone).unwrap(),
             weekdays: vec![1, 2],
             hours: hours.map(|(from, to)| (Time::parse(from).unwrap(), Time::parse(to).unwrap())),
             step: seconds(step).unwrap() as u32,

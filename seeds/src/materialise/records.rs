@@ -13,7 +13,7 @@ use self::field::Dealt;
 use self::fields::{Fields, UniqueValues};
 use self::known::{KnownValues, given_value};
 use super::cast::Cast;
-use super::derive::{Done, Indexes, MOST_BYTES};
+use super::derive::{FinishedRecords, Indexes, MOST_BYTES};
 use super::maker::{Fault, Maker};
 use super::moment::Clock;
 use super::plan::{GivenValue, Plan, ResourcePlan};
@@ -259,7 +259,7 @@ impl<'a> Run<'a> {
                 }
                 fixed[field] = true;
             }
-            let done = Done {
+            let done = FinishedRecords {
                 records: &self.done,
                 keys: &self.key_fields,
                 bytes: &self.bytes,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::cast::Cast;
-use super::derive::{Done, evaluate};
+use super::derive::{FinishedRecords, evaluate};
 use super::maker::{Fault, Maker, Piece, fault};
 use super::moment::Clock;
 use super::plan::FieldPlan;
@@ -27,7 +27,7 @@ pub(super) struct Making<'a> {
     pub(super) position: u64,
     /// Keys by resource, in the order in which records are made.
     pub(super) keys: &'a [Vec<Value>],
-    pub(super) done: &'a Done<'a>,
+    pub(super) done: &'a FinishedRecords<'a>,
     /// The values so far.
     pub(super) values: Vec<Value>,
     /// Number of list items drawn so far, including duplicates.

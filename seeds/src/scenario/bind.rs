@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::places::{Bindings, BoundValue, Kind, Place, Scenario};
 use super::prior::{PersonFields, Prior, is_username_of, person_field};
-use crate::expr::eval::{Bound, Budget, Env, Records};
+use crate::expr::eval::{Budget, Env, Records, SlotContent};
 use crate::expr::{Expr, ExprType, Slot};
 use crate::model::{FieldId, Record, ResourceId, World};
 use crate::schema::{Schema, Type};
@@ -54,7 +54,7 @@ impl Scenario {
         let mut binder = Binder {
             scenario: self,
             record_source,
-            bound: vec![Bound::Empty; usize::from(Slot::FIRST_FREE)],
+            bound: vec![SlotContent::Empty; usize::from(Slot::FIRST_FREE)],
             bindings: Vec::with_capacity(self.places.len()),
             looks: 0,
             values: 0,
@@ -71,7 +71,7 @@ impl Scenario {
 struct Binder<'a> {
     scenario: &'a Scenario,
     record_source: RecordSource<'a>,
-    bound: Vec<Bound>,
+    bound: Vec<SlotContent>,
     bindings: Bindings,
     looks: usize,
     values: usize,
@@ -113,7 +113,7 @@ impl<'a> Binder<'a> {
                         continue;
                     }
                     let held = BoundValue::Record(*of, key.clone());
-                    if self.hold(place, Bound::Record(record.clone()), held, number, rng) {
+                    if self.hold(place, SlotContent::Record(record.clone()), held, number, rng) {
                         return true;
                     }
                 }
@@ -142,19 +142,25 @@ impl<'a> Binder<'a> {
                 }
                 let keys = records.iter().filter_map(|record| record.get(resource.key.index()).cloned());
                 let held = BoundValue::Records(*of, keys.collect());
-                self.hold(place, Bound::Empty, held, number, rng)
+                self.hold(place, SlotContent::Empty, held, number, rng)
             }
             Kind::Value(expr) => match self.evaluate(expr) {
-                Some(Bound::Value(value)) if !value.is_missing() => {
+                Some(SlotContent::Value(value)) if !value.is_missing() => {
                     self.value(place, value, None, number, rng)
                 }
-                Some(Bound::Record(record)) => {
+                Some(SlotContent::Record(record)) => {
                     let ExprType::Record(of) = expr.kind else { return false };
                     let key = record.get(self.record_source.world.resource(of).key.index()).cloned();
                     let Some(key) = key else { return false };
-                    self.put(place.slot, Bound::Record(record.clone()));
+                    self.put(place.slot, SlotContent::Record(record.clone()));
                     place.condition.as_ref().is_none_or(|condition| self.holds(condition))
-                        && self.hold(place, Bound::Record(record), BoundValue::Record(of, key), number, rng)
+                        && self.hold(
+                            place,
+                            SlotContent::Record(record),
+                            BoundValue::Record(of, key),
+                            number,
+                            rng,
+                        )
                 }
                 _ => false,
             },
@@ -189,7 +195,7 @@ impl<'a> Binder<'a> {
                 records.into_iter().take(MOST_NEW).any(|record| {
                     let held = BoundValue::New(*of, record.clone());
                     self.fits(place, record)
-                        && self.hold(place, Bound::Record(record.clone()), held, number, rng)
+                        && self.hold(place, SlotContent::Record(record.clone()), held, number, rng)
                 })
             }
             Kind::Like(of, field) => {
@@ -297,7 +303,7 @@ impl<'a> Binder<'a> {
         }
         let schema = schema.unwrap_or_else(|| Schema::of(type_of(&value)));
         let held = BoundValue::Value(value.clone(), Arc::new(schema));
-        self.put(place.slot, Bound::Value(value));
+        self.put(place.slot, SlotContent::Value(value));
         if place.condition.as_ref().is_some_and(|condition| !self.holds(condition)) {
             return false;
         }
@@ -312,7 +318,7 @@ impl<'a> Binder<'a> {
     fn hold(
         &mut self,
         place: &Place,
-        bound: Bound,
+        bound: SlotContent,
         held: BoundValue,
         number: usize,
         rng: &mut ChaCha8Rng,
@@ -326,25 +332,25 @@ impl<'a> Binder<'a> {
         false
     }
 
-    fn put(&mut self, slot: Slot, bound: Bound) {
+    fn put(&mut self, slot: Slot, bound: SlotContent) {
         let index = usize::from(slot.0);
         if self.bound.len() <= index {
-            self.bound.resize(index + 1, Bound::Empty);
+            self.bound.resize(index + 1, SlotContent::Empty);
         }
         self.bound[index] = bound;
     }
 
     fn fits(&mut self, place: &Place, record: &Record) -> bool {
         let Some(condition) = &place.condition else { return true };
-        self.put(Slot::ITEM, Bound::Record(record.clone()));
+        self.put(Slot::ITEM, SlotContent::Record(record.clone()));
         self.holds(condition)
     }
 
     fn holds(&mut self, condition: &Expr) -> bool {
-        matches!(self.evaluate(condition), Some(Bound::Value(Value::Bool(true))))
+        matches!(self.evaluate(condition), Some(SlotContent::Value(Value::Bool(true))))
     }
 
-    fn evaluate(&mut self, expr: &Expr) -> Option<Bound> {
+    fn evaluate(&mut self, expr: &Expr) -> Option<SlotContent> {
         self.looks += 1;
         let budget = Budget::default();
         let env = Env {

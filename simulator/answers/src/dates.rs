@@ -6,13 +6,13 @@ use diorama_seeds::value::Date;
 use super::figures::{self, Figure};
 use super::text::{Kind, Text, Token};
 use super::units::Dimension;
-use super::{Clock, Clocktime, Day, DayForm, Found, Number, What};
+use super::{Clock, Clocktime, Day, DayForm, FoundValue, Number, What};
 
 /// Without a year, a day further back than this is read as next year's.
 const MAX_DAYS_AGO: i32 = 200;
 
 /// Recognises a day that starts at a token.
-pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> {
+pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<FoundValue> {
     let token = text.tokens.get(at)?;
     if let Some(Figure::Instant(date, time, has_offset)) = token.figure() {
         let written = text.word(token).to_uppercase().replace(' ', "T");
@@ -20,10 +20,10 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
         let (date, time) =
             moved.map_or((date, time), |instant| (clock.zone.date_of(instant), clock.zone.time_of(instant)));
         let also = Some(What::Time(Clocktime { time, other: None }));
-        return Some(Found { also, ..Found::new(at, at + 1, What::Date(exact(date))) });
+        return Some(FoundValue { also, ..FoundValue::new(at, at + 1, What::Date(exact(date))) });
     }
     if let Some((day, end)) = calendar(text, at, clock) {
-        return Some(Found::new(at, end, What::Date(day)));
+        return Some(FoundValue::new(at, end, What::Date(day)));
     }
     // `sat` and `sun` are also words. In lower case they need a preposition or a number.
     let is_led = || matches!(text.word_before(at), "on" | "next" | "last" | "this" | "by" | "until" | "from");
@@ -34,7 +34,8 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
     {
         return Some(weekday(text, at, token.lex.weekday, clock));
     }
-    let ahead = |days: i32, end: usize| Found::new(at, end, What::Date(exact(Date(clock.today.0 + days))));
+    let ahead =
+        |days: i32, end: usize| FoundValue::new(at, end, What::Date(exact(Date(clock.today.0 + days))));
     match text.word(token) {
         "today" | "tonight" => Some(ahead(0, at + 1)),
         "tomorrow" => {
@@ -46,12 +47,12 @@ pub(crate) fn recognise(text: &Text, at: usize, clock: &Clock) -> Option<Found> 
         "yesterday" => Some(ahead(-1, at + 1)),
         "the" => {
             if let Some((day, end)) = calendar(text, at + 1, clock) {
-                return Some(Found::new(at + 1, end, What::Date(day)));
+                return Some(FoundValue::new(at + 1, end, What::Date(day)));
             }
             let (day, end) = day_of_month(text, at + 1)
                 .filter(|(_, end)| *end > at + 2 || text.tokens[at + 1].lex.ordinal > 0)?;
             let free = text.next(end).is_none_or(|next| !next.has_content());
-            free.then(|| Found::new(at + 1, end, What::Date(of_month(day, clock.today))))
+            free.then(|| FoundValue::new(at + 1, end, What::Date(of_month(day, clock.today))))
         }
         _ => None,
     }
@@ -184,7 +185,7 @@ fn of_month(day: i16, today: Date) -> Day {
 }
 
 /// Reads a weekday, with its date if one follows.
-fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
+fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> FoundValue {
     let today = clock.today;
     let mut from = at + 1;
     while text.next(from).is_some_and(|next| {
@@ -204,7 +205,7 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
         // Readings that fall on another weekday are dropped.
         let fitting: Vec<Date> = day.readings.into_iter().flatten().filter(of).collect();
         day.readings = [fitting.first().copied(), fitting.get(1).copied()];
-        return Found::new(at, end, What::Date(day));
+        return FoundValue::new(at, end, What::Date(day));
     }
     let own = today.civil().weekday().to_monday_one_offset();
     let ahead = (i32::from(weekday) - i32::from(own)).rem_euclid(7);
@@ -217,7 +218,7 @@ fn weekday(text: &Text, at: usize, weekday: u8, clock: &Clock) -> Found {
         _ if ahead == 0 => (DayForm::Weekday, [Some(today), Some(coming)]),
         _ => (DayForm::Weekday, [Some(coming), None]),
     };
-    Found::new(at, at + 1, What::Date(Day { readings, form, derived: false }))
+    FoundValue::new(at, at + 1, What::Date(Day { readings, form, derived: false }))
 }
 
 /// Returns the day that a number of days or weeks leads to. Examples: `in 3 days`, `two weeks ago`.

@@ -42,7 +42,7 @@ pub(crate) fn mentions(text: &Text, clock: &Clock) -> Vec<Mention> {
         let read = dates::recognise(text, at, clock)
             .or_else(|| times::recognise(text, at))
             .or_else(|| numbers::recognise(text, at));
-        let Some(Found { start, end, what, also }) = read else {
+        let Some(FoundValue { start, end, what, also }) = read else {
             at += 1;
             continue;
         };
@@ -64,7 +64,7 @@ pub(crate) fn mentions(text: &Text, clock: &Clock) -> Vec<Mention> {
 }
 
 /// A value that a recogniser found in the tokens `start..end`.
-pub(crate) struct Found {
+pub(crate) struct FoundValue {
     pub(crate) start: usize,
     pub(crate) end: usize,
     pub(crate) what: What,
@@ -72,7 +72,7 @@ pub(crate) struct Found {
     pub(crate) also: Option<What>,
 }
 
-impl Found {
+impl FoundValue {
     pub(crate) const fn new(start: usize, end: usize, what: What) -> Self {
         Self { start, end, what, also: None }
     }

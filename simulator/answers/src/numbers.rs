@@ -7,10 +7,10 @@ use super::lexicon::Role;
 use super::spelt::{spelt, with_decimals};
 use super::text::{Kind, Text};
 use super::units::{self, Currency, Dimension, Unit};
-use super::{Found, Money, Number, NumberRole, What};
+use super::{FoundValue, Money, Number, NumberRole, What};
 
 /// Recognises a number or an amount of money that starts at a token.
-pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
+pub(crate) fn recognise(text: &Text, at: usize) -> Option<FoundValue> {
     let token = text.tokens.get(at)?;
     let before = at.checked_sub(1).and_then(|before| text.tokens.get(before));
     match token.kind {
@@ -38,7 +38,7 @@ pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
             let numeral = text.tokens.get(at + 1).filter(|next| next.glued).and_then(|next| next.figure());
             let Some(Figure::Number(numeral)) = numeral else { return None };
             let number = plain(numeral.value(), NumberRole::Identifier);
-            Some(Found::new(at, at + 2, What::Number(number)))
+            Some(FoundValue::new(at, at + 2, What::Number(number)))
         }
         Kind::Sign(sign @ ('½' | '¼' | '¾')) => {
             let number = Number { decimals: 2, ..plain(part_of_one(sign), NumberRole::Plain) };
@@ -66,13 +66,13 @@ const fn plain(value: f64, role: NumberRole) -> Number {
     Number { value, other: None, decimals: 0, unit: None, role }
 }
 
-fn fraction(at: usize, part: u32, whole: u32) -> Found {
+fn fraction(at: usize, part: u32, whole: u32) -> FoundValue {
     let other = (whole > 0 && part < whole).then(|| f64::from(part) / f64::from(whole));
-    Found::new(at, at + 1, What::Number(Number { other, ..plain(f64::from(part), NumberRole::Plain) }))
+    FoundValue::new(at, at + 1, What::Number(Number { other, ..plain(f64::from(part), NumberRole::Plain) }))
 }
 
 /// Reads a number from the figure at `at`, with its multiplier, currency or unit.
-fn figured(text: &Text, start: usize, at: usize, numeral: Numeral, minus: bool) -> Found {
+fn figured(text: &Text, start: usize, at: usize, numeral: Numeral, minus: bool) -> FoundValue {
     let mut end = at + 1;
     let (times, after) = multiplier(text, end);
     let sign = if minus { -1.0 } else { 1.0 };
@@ -112,7 +112,7 @@ fn whole(text: &Text, at: usize) -> usize {
 }
 
 /// Adds the unit of a number, or its role from the words around it.
-fn with_unit(text: &Text, start: usize, mut end: usize, mut number: Number) -> Found {
+fn with_unit(text: &Text, start: usize, mut end: usize, mut number: Number) -> FoundValue {
     if let Some((unit, after)) = unit(text, end) {
         number.unit = Some(unit);
         end = further_parts(text, after, &mut number, unit);
@@ -128,7 +128,7 @@ fn with_unit(text: &Text, start: usize, mut end: usize, mut number: Number) -> F
         NumberRole::Plain if is_subset(text, end) => NumberRole::Subset,
         role => role,
     };
-    Found::new(start, end, What::Number(number))
+    FoundValue::new(start, end, What::Number(number))
 }
 
 /// Returns true if a number identifies something: letters touch it, or a word such as `room` precedes it.
@@ -280,14 +280,21 @@ fn further_parts(text: &Text, at: usize, number: &mut Number, of: Unit) -> usize
 }
 
 /// Reads an amount after a currency sign.
-fn signed(text: &Text, start: usize, sign: usize, currency: Currency, minus: bool) -> Option<Found> {
+fn signed(text: &Text, start: usize, sign: usize, currency: Currency, minus: bool) -> Option<FoundValue> {
     let numeral = text.next(sign + 1).and_then(|next| next.figure());
     let Some(Figure::Number(numeral)) = numeral else { return None };
     Some(money(text, start, sign + 2, numeral, minus, currency))
 }
 
 /// Reads an amount after its currency. `end` is the token after the figure.
-fn money(text: &Text, start: usize, end: usize, numeral: Numeral, minus: bool, currency: Currency) -> Found {
+fn money(
+    text: &Text,
+    start: usize,
+    end: usize,
+    numeral: Numeral,
+    minus: bool,
+    currency: Currency,
+) -> FoundValue {
     let (times, mut after) = multiplier(text, end);
     // `$12 AUD` names the currency twice.
     let mut currency = currency;
@@ -297,7 +304,7 @@ fn money(text: &Text, start: usize, end: usize, numeral: Numeral, minus: bool, c
         (currency, after) = (if narrower.is_one() { narrower } else { currency }, behind);
     }
     let (amount, other) = amounts(numeral, minus, times);
-    Found::new(start, after, What::Money(Money { amount, other, currency }))
+    FoundValue::new(start, after, What::Money(Money { amount, other, currency }))
 }
 
 fn money_behind(
@@ -308,7 +315,7 @@ fn money_behind(
     numeral: Numeral,
     minus: bool,
     times: i64,
-) -> Found {
+) -> FoundValue {
     let currency = currency_after(text, at).map_or(Currency::ANY, |(currency, _)| currency);
     let (mut amount, mut other) = amounts(numeral, minus, times);
     let mut end = end;
@@ -319,7 +326,7 @@ fn money_behind(
         amount = Decimal { minor: amount.minor * 100 + cents, scale: 2 };
         end = after;
     }
-    Found::new(start, end, What::Money(Money { amount, other, currency }))
+    FoundValue::new(start, end, What::Money(Money { amount, other, currency }))
 }
 
 /// Returns the cents and the token after them: `and 56 cents`, or the `50` of `12 euros 50`.
@@ -381,18 +388,18 @@ fn currency_after(text: &Text, at: usize) -> Option<(Currency, usize)> {
 }
 
 /// Reads a number in words: `two hundred and five`, `half a dozen`, `no rooms`, `half an hour`.
-fn in_words(text: &Text, at: usize) -> Option<Found> {
+fn in_words(text: &Text, at: usize) -> Option<FoundValue> {
     let token = text.tokens.get(at)?;
     let word = text.word(token);
     let next = text.next_word(at + 1);
     match word {
-        "none" | "nothing" | "nobody" => return Some(Found::new(at, at + 1, What::None)),
+        "none" | "nothing" | "nobody" => return Some(FoundValue::new(at, at + 1, What::None)),
         // `No rooms` counts. `No, ...` and a `no` in a name do not.
         "no" => {
             let content = text
                 .next(at + 1)
                 .is_some_and(|next| next.has_content() && !next.capital && text.word(next) != "longer");
-            return content.then(|| Found::new(at, at + 1, What::None));
+            return content.then(|| FoundValue::new(at, at + 1, What::None));
         }
         "half" | "quarter" | "three" => {
             let quarters = if word == "three" && matches!(next, "quarters") { 3.0 } else { 1.0 };
@@ -408,7 +415,7 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
                         unit: Some(unit),
                         ..plain(0.0, NumberRole::Plain)
                     };
-                    return Some(Found::new(at, from + 2, What::Number(number)));
+                    return Some(FoundValue::new(at, from + 2, What::Number(number)));
                 }
                 if text.next_word(from + 1) == "dozen" {
                     return Some(with_unit(text, at, from + 2, plain(12.0 * factor, NumberRole::Plain)));
@@ -430,7 +437,7 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
             let part = and_a_part(text, at + 2)?;
             let number =
                 Number { value: 1.0 + part, decimals: 2, unit: Some(unit), ..plain(0.0, NumberRole::Plain) };
-            return Some(Found::new(at, at + 5, What::Number(number)));
+            return Some(FoundValue::new(at, at + 5, What::Number(number)));
         }
         _ => {}
     }
@@ -442,7 +449,7 @@ fn in_words(text: &Text, at: usize) -> Option<Found> {
         let scale =
             if matches!(text.word(&text.tokens[after - 1]), "cents" | "cent" | "pence") { 2 } else { 0 };
         let amount = Decimal { minor: value as i64, scale };
-        return Some(Found::new(at, after, What::Money(Money { amount, other: None, currency })));
+        return Some(FoundValue::new(at, after, What::Money(Money { amount, other: None, currency })));
     }
     let weak = matches!(word, "one" | "once" | "single" | "both") && end == at + 1;
     let role = if weak { NumberRole::Weak } else { NumberRole::Plain };

@@ -5,7 +5,7 @@ use diorama_seeds::value::Time;
 use super::figures::Figure;
 use super::spelt::spelt;
 use super::text::{Kind, Text, Token};
-use super::{Clocktime, Found, What};
+use super::{Clocktime, FoundValue, What};
 
 /// A time before this hour may mean the afternoon if am and pm are missing.
 const FIRST_CLEAR_HOUR: u32 = 7;
@@ -17,14 +17,14 @@ enum Half {
 }
 
 /// Recognises a time that starts at a token.
-pub(crate) fn recognise(text: &Text, at: usize) -> Option<Found> {
+pub(crate) fn recognise(text: &Text, at: usize) -> Option<FoundValue> {
     let token = text.tokens.get(at)?;
     let (time, end) = match token.kind {
         Kind::Figure(Some(figure)) => figured(text, at, figure)?,
         Kind::Word => in_words(text, at)?,
         _ => return None,
     };
-    Some(Found::new(at, end, What::Time(time)))
+    Some(FoundValue::new(at, end, What::Time(time)))
 }
 
 const fn exact(hour: u32, minute: u32) -> Option<Clocktime> {

@@ -6,7 +6,7 @@
 use axum::body::Body;
 use axum::http::header::{COOKIE, HOST, HeaderValue, ORIGIN, SET_COOKIE};
 use axum::http::{HeaderMap, Response};
-use diorama_sessions::{After, Kind, Problem};
+use diorama_sessions::{Kind, PendingSteps, Problem};
 use diorama_simulator::http::{App, is_same_secret};
 use maud::{Markup, html};
 
@@ -82,7 +82,7 @@ fn with_cookie(visit: &Visit<'_>, value: &str, seconds: u32) -> Response<Body> {
     let (name, root) = (cookie_name(visit.app), &visit.links.root());
     let secure = if visit.app.public_url().starts_with("https://") { "; Secure" } else { "" };
     let cookie = format!("{name}={value}; Path={root}; Max-Age={seconds}; HttpOnly; SameSite=Strict{secure}");
-    let mut response = redirect(root, After::default());
+    let mut response = redirect(root, PendingSteps::default());
     if let Ok(cookie) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(SET_COOKIE, cookie);
     }

@@ -6,7 +6,7 @@ use axum::http::header::{
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{Response, StatusCode};
-use diorama_sessions::{After, Problem};
+use diorama_sessions::{PendingSteps, Problem};
 use maud::Markup;
 
 /// Sources that a page may use: this server alone. Unescaped text in a page could therefore run no script.
@@ -21,7 +21,7 @@ pub(crate) enum Reply {
     /// A page.
     Page(Page),
     /// A redirect to another page, sent after these steps.
-    Redirect(String, After),
+    Redirect(String, PendingSteps),
 }
 
 /// Page without its frame.
@@ -30,7 +30,7 @@ pub(crate) struct Page {
     pub(crate) section: Section,
     pub(crate) body: Markup,
     /// Steps before the page is sent.
-    pub(crate) after: After,
+    pub(crate) after: PendingSteps,
 }
 
 /// Section of the console to which a page belongs.
@@ -46,11 +46,16 @@ pub(crate) enum Section {
 impl Page {
     /// Returns a page.
     pub(crate) fn reply(section: Section, title: impl Into<String>, body: Markup) -> Reply {
-        Self::after(section, title, body, After::default())
+        Self::after(section, title, body, PendingSteps::default())
     }
 
     /// Returns a page that is sent after these steps.
-    pub(crate) fn after(section: Section, title: impl Into<String>, body: Markup, after: After) -> Reply {
+    pub(crate) fn after(
+        section: Section,
+        title: impl Into<String>,
+        body: Markup,
+        after: PendingSteps,
+    ) -> Reply {
         Reply::Page(Self { title: title.into(), section, body, after })
     }
 }
@@ -76,7 +81,7 @@ pub(crate) fn html(status: u16, text: String) -> Response<Body> {
 }
 
 /// Makes a response that redirects a browser to another page.
-pub(crate) fn redirect(to: &str, after: After) -> Response<Body> {
+pub(crate) fn redirect(to: &str, after: PendingSteps) -> Response<Body> {
     let mut response = html(StatusCode::SEE_OTHER.as_u16(), String::new());
     if let Ok(to) = HeaderValue::from_str(to) {
         response.headers_mut().insert(LOCATION, to);
@@ -85,7 +90,7 @@ pub(crate) fn redirect(to: &str, after: After) -> Response<Body> {
 }
 
 /// Returns the response, with steps for which the transport waits before it sends it.
-pub(crate) fn wait(mut response: Response<Body>, after: After) -> Response<Body> {
+pub(crate) fn wait(mut response: Response<Body>, after: PendingSteps) -> Response<Body> {
     if !after.is_done() {
         response.extensions_mut().insert(after);
     }

@@ -6,7 +6,7 @@ use diorama_engine::session::LogEntry;
 use diorama_seeds::model::{Api, Parameter, World};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::task::Call;
-use diorama_sessions::{After, CreateRequest, Kind, Problem, Ready, quoted};
+use diorama_sessions::{CreateRequest, Kind, PendingSteps, Problem, Ready, quoted};
 use maud::{Markup, html};
 use serde_json::{Map, Value as Json, json};
 
@@ -34,7 +34,7 @@ struct Outcome {
 
 /// Shows an API's documentation and the form.
 pub(crate) fn show(visit: &Visit<'_>, world: &str, api: &str) -> Answer {
-    page(visit, world, api, None, After::default())
+    page(visit, world, api, None, PendingSteps::default())
 }
 
 /// Calls an API in the session that the form names, or in a new one.
@@ -43,7 +43,7 @@ pub(crate) fn call(visit: &Visit<'_>, world: &str, api: &str) -> Answer {
     let arguments = arguments(visit, find(&ready, api)?);
     let sessions = visit.app.sessions();
     let (slot, made) = match visit.form.get("session") {
-        Some(id) => (sessions.get(id)?, After::default()),
+        Some(id) => (sessions.get(id)?, PendingSteps::default()),
         None => {
             let request = CreateRequest {
                 world: Some(world.to_owned()),
@@ -74,7 +74,13 @@ fn find<'r>(ready: &'r Ready, name: &str) -> Result<&'r Api, Problem> {
     Ok(ready.world().api(id))
 }
 
-fn page(visit: &Visit<'_>, world: &str, name: &str, outcome: Option<&Outcome>, after: After) -> Answer {
+fn page(
+    visit: &Visit<'_>,
+    world: &str,
+    name: &str,
+    outcome: Option<&Outcome>,
+    after: PendingSteps,
+) -> Answer {
     let ready = find_world(visit, world)?.ready()?;
     let api = find(&ready, name)?;
     let model = ready.world();

@@ -2,7 +2,7 @@
 
 use axum::body::{Body, Bytes};
 use axum::http::{Method, Request, Response};
-use diorama_sessions::{After, Kind, Problem};
+use diorama_sessions::{Kind, PendingSteps, Problem};
 use diorama_simulator::http::App;
 use maud::html;
 
@@ -92,7 +92,7 @@ fn ask_for_token(visit: &Visit<'_>, is_wrong: bool) -> Response<Body> {
     write(
         visit,
         401,
-        &Page { title: "Sign in".to_owned(), section: Section::None, body, after: After::default() },
+        &Page { title: "Sign in".to_owned(), section: Section::None, body, after: PendingSteps::default() },
     )
 }
 
@@ -101,7 +101,8 @@ fn refuse(visit: &Visit<'_>, problem: &Problem) -> Response<Body> {
         h1 { "That did not work" }
         p.problem role="alert" { bdi { (problem.detail()) } }
     };
-    let page = Page { title: "Problem".to_owned(), section: Section::None, body, after: After::default() };
+    let page =
+        Page { title: "Problem".to_owned(), section: Section::None, body, after: PendingSteps::default() };
     write(visit, problem.status(), &page)
 }
 

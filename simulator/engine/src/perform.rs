@@ -5,7 +5,7 @@ use diorama_seeds::model::{BehaviourKind, Change, Each, Effect, FieldId, Record,
 use diorama_seeds::value::Value;
 use serde_json::{Map, Value as Json};
 
-use super::eval::Bound;
+use super::eval::SlotContent;
 use super::fit::as_key;
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
@@ -212,7 +212,7 @@ impl Run<'_> {
                 let record = self.new_effect_record(resource, set)?;
                 self.draft.create(resource, record.clone())?;
                 if let Some(slot) = name {
-                    self.bind(*slot, Bound::Record(record));
+                    self.bind(*slot, SlotContent::Record(record));
                 }
             }
             Change::Update { which, set } => {

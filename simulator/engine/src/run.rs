@@ -12,7 +12,7 @@ use diorama_seeds::value::{Str, Value, Zone};
 use super::base::Base;
 use super::consent::{Holder, NeededConsent, StatedValue};
 use super::draft::{Draft, key_name};
-use super::eval::{Bound, Budget, Env, EvalError};
+use super::eval::{Budget, Env, EvalError, SlotContent};
 use super::fit::as_key;
 use super::names::PathNames;
 use super::refusal::{Outcome, Refusal};
@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
     pub(super) total: Option<usize>,
     /// The consent of the user that a policy rule requires.
     pub(super) needs: Option<NeededConsent>,
-    bound: Vec<Bound>,
+    bound: Vec<SlotContent>,
     /// The resource of the record bound as `record`.
     acted_on: Option<ResourceId>,
     budget: Budget,
@@ -69,7 +69,7 @@ impl<'a> Run<'a> {
             total: None,
             needs: None,
             steps: &[],
-            bound: vec![Bound::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
+            bound: vec![SlotContent::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
             budget: Budget::new(base.budget()),
             shown: Budget::with_bytes(MAX_LEAVES, MAX_REPLY_BYTES),
@@ -185,10 +185,10 @@ impl<'a> Run<'a> {
     }
 
     /// Binds a slot and returns its previous binding.
-    pub(super) fn bind(&mut self, slot: Slot, bound: Bound) -> Bound {
+    pub(super) fn bind(&mut self, slot: Slot, bound: SlotContent) -> SlotContent {
         let index = usize::from(slot.0);
         if index >= self.bound.len() {
-            self.bound.resize(index + 1, Bound::Empty);
+            self.bound.resize(index + 1, SlotContent::Empty);
         }
         std::mem::replace(&mut self.bound[index], bound)
     }
@@ -198,13 +198,13 @@ impl<'a> Run<'a> {
         &mut self,
         resource: ResourceId,
         record: &Record,
-    ) -> (Option<ResourceId>, Bound) {
-        let bound = self.bind(Slot::RECORD, Bound::Record(record.clone()));
+    ) -> (Option<ResourceId>, SlotContent) {
+        let bound = self.bind(Slot::RECORD, SlotContent::Record(record.clone()));
         (self.acted_on.replace(resource), bound)
     }
 
     /// Restores the binding that [`Run::bind_record`] returned.
-    pub(super) fn unbind_record(&mut self, (resource, bound): (Option<ResourceId>, Bound)) {
+    pub(super) fn unbind_record(&mut self, (resource, bound): (Option<ResourceId>, SlotContent)) {
         self.acted_on = resource;
         self.bind(Slot::RECORD, bound);
     }
@@ -232,8 +232,8 @@ impl<'a> Run<'a> {
         self.base.world().domains.get(self.api.domain.index())?.auth.as_ref()
     }
 
-    pub(super) fn bound(&self, slot: Slot) -> &Bound {
-        self.bound.get(usize::from(slot.0)).unwrap_or(&Bound::Empty)
+    pub(super) fn bound(&self, slot: Slot) -> &SlotContent {
+        self.bound.get(usize::from(slot.0)).unwrap_or(&SlotContent::Empty)
     }
 
     /// Evaluates `let`, then checks `require`. Runs after the record is found and before any change.

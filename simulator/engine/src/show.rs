@@ -4,7 +4,7 @@ use diorama_seeds::expr::{Expr, Node};
 use diorama_seeds::model::{FieldId, Member, Record, ResourceId, Shape, Source};
 use diorama_seeds::value::{Str, Value};
 
-use super::eval::Bound;
+use super::eval::SlotContent;
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::{Body, Origin};
@@ -243,7 +243,9 @@ impl Run<'_> {
                 self.draft.record(*resource, &key).map(|record| (*resource, record.clone()))
             }
             Node::Variable(slot) => match self.bound(*slot) {
-                Bound::Record(record) => self.resource_in(*slot).map(|resource| (resource, record.clone())),
+                SlotContent::Record(record) => {
+                    self.resource_in(*slot).map(|resource| (resource, record.clone()))
+                }
                 _ => None,
             },
             _ => None,

@@ -4,7 +4,7 @@ use diorama_seeds::expr::Slot;
 use diorama_seeds::model::{Auth, ParameterId, Record};
 use diorama_seeds::value::{Instant, Str, Value};
 
-use super::eval::Bound;
+use super::eval::SlotContent;
 use super::index::{Form, same_folded};
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
@@ -36,7 +36,7 @@ impl Run<'_> {
         let user = self.auth().and_then(|auth| self.draft.record(auth.user, &key));
         let Some(user) = user.cloned() else { return refuse(format!("the token's user is gone; {hint}")) };
         self.me = Some(key);
-        self.bind(Slot::ME, Bound::Record(user));
+        self.bind(Slot::ME, SlotContent::Record(user));
         Ok(())
     }
 
@@ -51,7 +51,7 @@ impl Run<'_> {
             return Err(Refusal::new(401, format!("no user has this {} and {}", names[0], names[1])));
         };
         let key = user[self.resource(auth.user).key.index()].clone();
-        self.bind(Slot::ME, Bound::Record(user.clone()));
+        self.bind(Slot::ME, SlotContent::Record(user.clone()));
         self.bind_record(auth.user, &user);
         self.prepare()?;
         let state = &mut self.draft.state;

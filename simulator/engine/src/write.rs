@@ -5,7 +5,7 @@ use diorama_seeds::model::{Field, FieldId, ParameterId, Record, ResourceId, Sett
 use diorama_seeds::value::Value;
 
 use super::draft::key_name;
-use super::eval::Bound;
+use super::eval::SlotContent;
 use super::fit::fit;
 use super::refusal::{Outcome, Refusal};
 use super::run::Run;
@@ -126,7 +126,7 @@ impl Run<'_> {
         record: &Record,
         set: &[(FieldId, Expr)],
     ) -> Outcome<Record> {
-        let outer = self.bind(Slot::ITEM, Bound::Record(record.clone()));
+        let outer = self.bind(Slot::ITEM, SlotContent::Record(record.clone()));
         let mut values = record.to_vec();
         for (field, expr) in set {
             let value = self.value(expr)?;

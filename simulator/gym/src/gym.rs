@@ -163,9 +163,9 @@ impl Gym {
 }
 
 /// Extracts the body of a request as JSON. An empty body is an empty object.
-pub(crate) struct Read<T>(pub(crate) T);
+pub(crate) struct JsonBody<T>(pub(crate) T);
 
-impl<T: DeserializeOwned, S: Sync> FromRequest<S> for Read<T>
+impl<T: DeserializeOwned, S: Sync> FromRequest<S> for JsonBody<T>
 where
     Arc<Gym>: FromRef<S>,
 {

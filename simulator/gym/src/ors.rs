@@ -23,7 +23,7 @@ use serde_json::{Map, Value as Json, json};
 use self::names::{for_python, from_python, may_be_renamed};
 use self::replies::RecentReplies;
 use self::stream::{events, result_events};
-use crate::gym::{Gym, Read, RequestRefusal, reward};
+use crate::gym::{Gym, JsonBody, RequestRefusal, reward};
 use crate::reply::{self, Answer};
 use crate::setup::{AnyTask, Setup};
 use crate::task_routes::{self, ENVIRONMENT, check_environment, check_path};
@@ -160,7 +160,7 @@ async fn delete_session(headers: HeaderMap) -> Answer {
 }
 
 /// Starts the episode of a session.
-async fn create(State(ors): State<Ors>, headers: HeaderMap, Read(asked): Read<Create>) -> Answer {
+async fn create(State(ors): State<Ors>, headers: HeaderMap, JsonBody(asked): JsonBody<Create>) -> Answer {
     let gym = &ors.gym;
     let name = session_name(&headers)?;
     let Create { env_name, task_spec, split, index, toolset_name } = asked;
@@ -243,7 +243,7 @@ async fn show_messages(State(ors): State<Ors>, headers: HeaderMap) -> Answer {
 
 /// Calls a tool. The reply is stored for a while, so that a client with a broken connection can ask for it by
 /// `task_id` instead of repeating the call.
-async fn call(State(ors): State<Ors>, headers: HeaderMap, Read(call): Read<ToolCall>) -> Answer {
+async fn call(State(ors): State<Ors>, headers: HeaderMap, JsonBody(call): JsonBody<ToolCall>) -> Answer {
     if let Some(task_id) = call.task_id {
         return Ok(match ors.replies.get(&task_id) {
             Some(result) => result_events(&task_id, &result),

@@ -12,7 +12,7 @@ use diorama_sessions::{Kind, Problem, quoted};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::gym::{Gym, Read};
+use crate::gym::{Gym, JsonBody};
 use crate::reply::{self, Answer};
 
 /// The name of the only environment.
@@ -79,20 +79,23 @@ async fn list_splits(State(gym): State<Arc<Gym>>) -> Answer {
     Ok(reply::json(&gym.tasks.splits()))
 }
 
-async fn list_tasks(State(gym): State<Arc<Gym>>, Read(OfSplit { split }): Read<OfSplit>) -> Answer {
+async fn list_tasks(State(gym): State<Arc<Gym>>, JsonBody(OfSplit { split }): JsonBody<OfSplit>) -> Answer {
     let tasks = gym.tasks.range(&split, None, None)?;
     Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
 }
 
-async fn count_tasks(State(gym): State<Arc<Gym>>, Read(OfSplit { split }): Read<OfSplit>) -> Answer {
+async fn count_tasks(State(gym): State<Arc<Gym>>, JsonBody(OfSplit { split }): JsonBody<OfSplit>) -> Answer {
     Ok(reply::json(&json!({"num_tasks": gym.tasks.count(&split)?})))
 }
 
-async fn show_task(State(gym): State<Arc<Gym>>, Read(OfIndex { split, index }): Read<OfIndex>) -> Answer {
+async fn show_task(
+    State(gym): State<Arc<Gym>>,
+    JsonBody(OfIndex { split, index }): JsonBody<OfIndex>,
+) -> Answer {
     Ok(reply::json(&json!({"task": gym.tasks.at(&split, index)?, "env_name": ENVIRONMENT})))
 }
 
-async fn list_range(State(gym): State<Arc<Gym>>, Read(range): Read<OfRange>) -> Answer {
+async fn list_range(State(gym): State<Arc<Gym>>, JsonBody(range): JsonBody<OfRange>) -> Answer {
     let tasks = gym.tasks.range(&range.split, range.start, range.stop)?;
     Ok(reply::json(&json!({"tasks": tasks, "env_name": ENVIRONMENT})))
 }

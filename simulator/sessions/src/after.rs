@@ -10,7 +10,7 @@ use diorama_engine::fault::{FiredFault, Kind as FaultKind};
 
 /// The steps before a reply is sent.
 #[derive(Clone, Default)]
-pub struct After {
+pub struct PendingSteps {
     /// The delay that faults demand.
     delay: Duration,
     /// True if a fault loses the reply.
@@ -49,7 +49,7 @@ impl PendingEvent {
     }
 }
 
-impl After {
+impl PendingSteps {
     /// Returns the steps that faults and an event require.
     pub(crate) fn of(faults: &[FiredFault], saved: Option<PendingEvent>) -> Self {
         Self {

@@ -60,9 +60,9 @@ type Name = (Option<String>, String);
 
 /// The sessions of each key.
 #[derive(Default)]
-pub(crate) struct Creations(HashMap<Name, Made>);
+pub(crate) struct Creations(HashMap<Name, CreatedSessions>);
 
-struct Made {
+struct CreatedSessions {
     body: String,
     /// Session ids by index. Empty while the sessions are being made.
     ids: BTreeMap<u32, String>,
@@ -75,7 +75,7 @@ impl Creations {
     /// Returns a conflict if that request had another body, or is still running.
     pub(crate) fn begin(&mut self, creation: &Creation) -> Result<Vec<String>, Problem> {
         let Some(made) = self.0.get(&creation.name()) else {
-            let made = Made { body: creation.body.clone(), ids: BTreeMap::new() };
+            let made = CreatedSessions { body: creation.body.clone(), ids: BTreeMap::new() };
             self.0.insert(creation.name(), made);
             return Ok(Vec::new());
         };
@@ -111,7 +111,7 @@ impl Creations {
 
     /// Adds a session to its creation.
     pub(crate) fn add(&mut self, creation: &Creation, id: &str) {
-        let new = || Made { body: creation.body.clone(), ids: BTreeMap::new() };
+        let new = || CreatedSessions { body: creation.body.clone(), ids: BTreeMap::new() };
         let made = self.0.entry(creation.name()).or_insert_with(new);
         made.ids.insert(creation.position, id.to_owned());
     }

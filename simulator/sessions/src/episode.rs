@@ -8,7 +8,7 @@ use diorama_seeds::task::Call;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::after::After;
+use super::after::PendingSteps;
 use super::live::Live;
 use super::problem::{Kind, Problem};
 use super::replies::{GradeReply, Hindrance, MessageReply};
@@ -31,9 +31,9 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Kind::Conflict`] without a task. [`Kind::Failed`] if its checks do not fit its world.
-    pub fn grade(&self, live: &mut Live) -> Result<(GradeReply, After), Problem> {
+    pub fn grade(&self, live: &mut Live) -> Result<(GradeReply, PendingSteps), Problem> {
         if let Some(grade) = &live.grade {
-            return Ok((grade.clone(), After::default()));
+            return Ok((grade.clone(), PendingSteps::default()));
         }
         let task = live.task()?;
         let unfit = |error| {
@@ -62,16 +62,16 @@ impl Sessions {
     }
 
     /// Stores the grade of an episode.
-    fn keep_grade(&self, live: &mut Live, grade: GradeReply) -> Result<(GradeReply, After), Problem> {
+    fn keep_grade(&self, live: &mut Live, grade: GradeReply) -> Result<(GradeReply, PendingSteps), Problem> {
         let saved = self.note(live, &Event::Graded(grade.clone()))?;
         self.metrics.graded(grade.success);
         live.grade = Some(grade.clone());
-        Ok((grade, After::saving(saved)))
+        Ok((grade, PendingSteps::saving(saved)))
     }
 
     /// Runs a conversation tool: returns its status, its body and the remaining steps. Returns none if the
     /// call is for an API of the world.
-    pub(crate) fn converse(&self, live: &mut Live, call: &Call) -> Option<(u16, Json, After)> {
+    pub(crate) fn converse(&self, live: &mut Live, call: &Call) -> Option<(u16, Json, PendingSteps)> {
         let replied = match &*call.api {
             FINISH if live.finishes() => read_arguments(call).and_then(|end| self.end_goal(live, end)),
             ASK_USER if live.takes_questions() => {
@@ -86,7 +86,7 @@ impl Sessions {
         };
         Some(match replied {
             Ok((shown, after)) => (200, json!(shown), after),
-            Err(problem) => (problem.status(), problem.body(), After::default()),
+            Err(problem) => (problem.status(), problem.body(), PendingSteps::default()),
         })
     }
 
@@ -95,7 +95,7 @@ impl Sessions {
     /// # Errors
     /// [`Kind::Conflict`] after the episode has ended. [`Kind::Invalid`] if the end does not fit the goal's
     /// schema; the agent may try again.
-    pub fn end_goal(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, After), Problem> {
+    pub fn end_goal(&self, live: &mut Live, end: Finish) -> Result<(MessageReply, PendingSteps), Problem> {
         let task = live.task()?;
         live.takes_calls(&self.settings, &self.scale)?;
         let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
@@ -110,7 +110,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Kind::Conflict`] after the episode has ended, or without a task.
-    pub fn hear(&self, live: &mut Live, said: &str) -> Result<(MessageReply, After), Problem> {
+    pub fn hear(&self, live: &mut Live, said: &str) -> Result<(MessageReply, PendingSteps), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = live.task()?;
         let log = self.judged_log(live)?.ok_or_else(|| self.outgrown())?;
@@ -122,7 +122,11 @@ impl Sessions {
     /// # Errors
     /// [`Kind::Conflict`] after the episode has ended, or if no rule requires consent. [`Kind::Invalid`]
     /// without calls or with too many.
-    pub fn confirm(&self, live: &mut Live, asked: &Confirmation) -> Result<(MessageReply, After), Problem> {
+    pub fn confirm(
+        &self,
+        live: &mut Live,
+        asked: &Confirmation,
+    ) -> Result<(MessageReply, PendingSteps), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         let task = live.task()?;
         if !live.confirms() {
@@ -149,7 +153,7 @@ impl Sessions {
         task: &TaskSpec,
         (said, given): (&str, FinishData),
         log: &[Arc<LogEntry>],
-    ) -> Result<(MessageReply, After), Problem> {
+    ) -> Result<(MessageReply, PendingSteps), Problem> {
         check_room(live)?;
         let scene = Scene { log, base: &live.world.base, clock: live.session.state().clock() };
         let exchange = live.said.hear(&task.script, said, given, scene);
@@ -168,11 +172,11 @@ impl Sessions {
         live: &mut Live,
         exchange: Exchange,
         shown: MessageReply,
-    ) -> Result<(MessageReply, After), Problem> {
+    ) -> Result<(MessageReply, PendingSteps), Problem> {
         let saved = self.note(live, &Event::Said(exchange.clone()))?;
         live.said.push(exchange);
         live.weigh_all();
-        Ok((shown, After::saving(saved)))
+        Ok((shown, PendingSteps::saving(saved)))
     }
 }
 

@@ -12,7 +12,7 @@ use diorama_seeds::task::Call;
 use serde_json::{Map, Value as Json};
 use tokio::sync::Semaphore;
 
-use super::after::After;
+use super::after::PendingSteps;
 use super::blocking::run_blocking;
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
@@ -263,7 +263,7 @@ impl Episodes {
     /// Makes a session on a thread of its own. [`SETUPS_PER_PROCESSOR`] bounds these threads.
     async fn set_up(
         &self,
-        make: impl FnOnce(&Sessions) -> Result<(Vec<Arc<Slot>>, After), Problem> + Send + 'static,
+        make: impl FnOnce(&Sessions) -> Result<(Vec<Arc<Slot>>, PendingSteps), Problem> + Send + 'static,
     ) -> Result<String, Problem> {
         let permit = Arc::clone(&self.setups).acquire_owned().await;
         let sessions = Arc::clone(&self.sessions);
@@ -300,7 +300,7 @@ impl Sessions {
         slot: Arc<Slot>,
         call: Call,
         show: fn(&NamedCall, &Live) -> T,
-    ) -> Result<(T, After), Problem> {
+    ) -> Result<(T, PendingSteps), Problem> {
         let slow = slot.speaks(&call.api) || slot.world.pace.is_slow(slot.world.base.api_named(&call.api));
         if let Some(live) = (!slow).then(|| slot.lock_soon()).flatten() {
             return self.call_and_show(&slot, live, call, show);
@@ -315,7 +315,7 @@ impl Sessions {
         mut live: MutexGuard<'_, Live>,
         call: Call,
         show: fn(&NamedCall, &Live) -> T,
-    ) -> Result<(T, After), Problem> {
+    ) -> Result<(T, PendingSteps), Problem> {
         live.check_present()?;
         let world = &slot.world;
         world.pace.time(world.base.api_named(&call.api), || {

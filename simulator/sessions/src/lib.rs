@@ -29,7 +29,7 @@ mod tasks;
 mod weight;
 mod worlds;
 
-pub use self::after::After;
+pub use self::after::PendingSteps;
 pub use self::blocking::run_blocking;
 pub use self::creation::{Creation, SessionKey};
 pub use self::episodes::{CallReply, Capacity, Episodes, NewEpisode, Prompt};

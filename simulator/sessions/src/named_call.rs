@@ -7,7 +7,7 @@ use diorama_seeds::task::Call;
 use diorama_seeds::value::Zone;
 use serde_json::Value as Json;
 
-use super::after::After;
+use super::after::PendingSteps;
 use super::live::Live;
 use super::problem::Problem;
 use super::sessions::Sessions;
@@ -17,7 +17,7 @@ use diorama_engine::session::LogEntry;
 pub struct NamedCall {
     reply: NamedReply,
     /// The steps before the reply is sent.
-    pub after: After,
+    pub after: PendingSteps,
 }
 
 enum NamedReply {

@@ -7,7 +7,7 @@ use std::time::Instant;
 use diorama_seeds::value::Instant as Timestamp;
 use serde_json::Value as Json;
 
-use super::after::{After, PendingEvent};
+use super::after::{PendingEvent, PendingSteps};
 use super::creation::{Creation, SessionKey};
 use super::live::Live;
 use super::metrics::Metrics;
@@ -238,7 +238,7 @@ impl Sessions {
         &self,
         request: CreateRequest,
         creation: Option<&Creation>,
-    ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+    ) -> Result<(Vec<Arc<Slot>>, PendingSteps), Problem> {
         let copies = read_copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
             Reservation::Free(places) => places,
@@ -301,7 +301,7 @@ impl Sessions {
 
     /// Returns the sessions of an earlier request with the same key. That request may still wait for the
     /// disk.
-    fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+    fn made_before(&self, made: Vec<Arc<Slot>>) -> Result<(Vec<Arc<Slot>>, PendingSteps), Problem> {
         made.iter().for_each(|slot| slot.touch(self.now_ms()));
         Ok((made, self.save(Store::saved)?))
     }
@@ -315,7 +315,7 @@ impl Sessions {
         mut live: MutexGuard<'_, Live>,
         request: &ForkRequest,
         creation: Option<&Creation>,
-    ) -> Result<(Vec<Arc<Slot>>, After), Problem> {
+    ) -> Result<(Vec<Arc<Slot>>, PendingSteps), Problem> {
         live.check_present()?;
         let copies = read_copies(request.n)?;
         let places = match self.registry.reserve(copies as usize, creation)? {
@@ -342,7 +342,7 @@ impl Sessions {
     /// # Errors
     /// [`Kind::NotFound`] if the session is gone. [`Kind::Unavailable`] if the state folder cannot be
     /// written.
-    pub fn close(&self, slot: &Slot) -> Result<After, Problem> {
+    pub fn close(&self, slot: &Slot) -> Result<PendingSteps, Problem> {
         let mut live = slot.enter()?;
         let after = self.save(|store| store.forget(&live))?;
         live.gone = true;
@@ -357,7 +357,7 @@ impl Sessions {
     pub fn reset<'s>(
         &self,
         mut live: MutexGuard<'s, Live>,
-    ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+    ) -> Result<(MutexGuard<'s, Live>, PendingSteps), Problem> {
         live.check_present()?;
         let after = self.save(|store| store.reset(&live))?;
         live.reset();
@@ -372,13 +372,13 @@ impl Sessions {
         &self,
         slot: &'s Slot,
         clock: &str,
-    ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+    ) -> Result<(MutexGuard<'s, Live>, PendingSteps), Problem> {
         let mut live = slot.lock();
         live.takes_calls(&self.settings, &self.scale)?;
         let clock = read_clock(&live.world, clock)?;
         let saved = self.note(&mut live, &Event::Clock(clock.0))?;
         live.session.set_clock(clock);
-        Ok((live, After::saving(saved)))
+        Ok((live, PendingSteps::saving(saved)))
     }
 
     /// Sets the seconds without a request until a session is closed. 0 means never, and none keeps the
@@ -390,9 +390,11 @@ impl Sessions {
         &self,
         slot: &'s Slot,
         lease_seconds: Option<u64>,
-    ) -> Result<(MutexGuard<'s, Live>, After), Problem> {
+    ) -> Result<(MutexGuard<'s, Live>, PendingSteps), Problem> {
         let mut live = slot.enter()?;
-        let Some(lease_ms) = read_lease_ms(lease_seconds)? else { return Ok((live, After::default())) };
+        let Some(lease_ms) = read_lease_ms(lease_seconds)? else {
+            return Ok((live, PendingSteps::default()));
+        };
         let before = std::mem::replace(&mut live.lease_ms, lease_ms);
         match self.save(|store| store.renew(&live)) {
             Ok(after) => {
@@ -410,9 +412,9 @@ impl Sessions {
     fn save(
         &self,
         write: impl FnOnce(&Store) -> Result<Option<PendingEvent>, StoreError>,
-    ) -> Result<After, Problem> {
+    ) -> Result<PendingSteps, Problem> {
         let saved = self.store.as_ref().map(write).transpose().map_err(|error| error.problem())?;
-        Ok(After::saving(saved.flatten()))
+        Ok(PendingSteps::saving(saved.flatten()))
     }
 
     /// Returns the id of the session with a caller's name.

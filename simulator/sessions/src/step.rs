@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diorama_seeds::task::Call;
 use serde_json::Value as Json;
 
-use super::after::{After, PendingEvent};
+use super::after::{PendingEvent, PendingSteps};
 use super::live::Live;
 use super::problem::{Kind, Problem};
 use super::sessions::Sessions;
@@ -22,7 +22,7 @@ impl Sessions {
     ///
     /// # Errors
     /// [`Kind::Conflict`] after the episode has ended. [`Kind::TooMany`] at a limit.
-    pub fn step(&self, live: &mut Live, call: Call) -> Result<(Arc<LogEntry>, After), Problem> {
+    pub fn step(&self, live: &mut Live, call: Call) -> Result<(Arc<LogEntry>, PendingSteps), Problem> {
         live.takes_calls(&self.settings, &self.scale)?;
         if let Some(most) = self.settings.max_calls_per_s {
             live.takes_one_now(most, self.now_ms())?;
@@ -49,7 +49,7 @@ impl Sessions {
         for fault in &entry.faults {
             self.metrics.fired(fault.kind);
         }
-        let after = After::of(&entry.faults, saved);
+        let after = PendingSteps::of(&entry.faults, saved);
         Ok((entry, after))
     }
 

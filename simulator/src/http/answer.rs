@@ -6,7 +6,7 @@ use axum::http::{Method, Response, StatusCode};
 use axum::response::IntoResponse;
 use serde::Serialize;
 
-use diorama_sessions::{After, Kind, Problem};
+use diorama_sessions::{Kind, PendingSteps, Problem};
 
 use super::text::JSON;
 
@@ -65,19 +65,19 @@ pub(super) fn other_method(method: &Method, allow: &str) -> Response<Body> {
 pub(super) struct Reply<T> {
     status: StatusCode,
     body: T,
-    after: After,
+    after: PendingSteps,
 }
 
 impl<T> Reply<T> {
     pub(super) fn ok(body: T) -> Self {
-        Self { status: StatusCode::OK, body, after: After::default() }
+        Self { status: StatusCode::OK, body, after: PendingSteps::default() }
     }
 
     pub(super) fn created(body: T) -> Self {
         Self { status: StatusCode::CREATED, ..Self::ok(body) }
     }
 
-    pub(super) fn after(self, after: After) -> Self {
+    pub(super) fn after(self, after: PendingSteps) -> Self {
         Self { after, ..self }
     }
 }
@@ -115,7 +115,7 @@ pub(super) fn text(status: u16, kind: &'static str, mut body: String) -> Respons
 }
 
 /// Attaches the steps before a response is sent. The transport waits for them.
-pub(super) fn after(after: After, mut response: Response<Body>) -> Response<Body> {
+pub(super) fn after(after: PendingSteps, mut response: Response<Body>) -> Response<Body> {
     if let Some(seconds) = after.retry_after() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

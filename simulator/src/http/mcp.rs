@@ -19,7 +19,7 @@ use axum::response::IntoResponse;
 use diorama_seeds::agent_tools;
 use diorama_seeds::model::{Api, ApiId};
 use diorama_seeds::task::Call;
-use diorama_sessions::{After, Kind, Live, Problem, Sessions, Slot, function_parts, run_blocking};
+use diorama_sessions::{Kind, Live, PendingSteps, Problem, Sessions, Slot, function_parts, run_blocking};
 use http_body_util::BodyExt as _;
 use hyper::body::Bytes;
 use rmcp::model::{
@@ -57,7 +57,7 @@ struct RequestSession {
     /// Session that the path names.
     slot: Arc<Slot>,
     /// Steps that follow the response.
-    after: Arc<Mutex<After>>,
+    after: Arc<Mutex<PendingSteps>>,
 }
 
 /// MCP side of a server.
@@ -69,8 +69,8 @@ pub struct Endpoint(Service);
 
 impl Endpoint {
     /// Returns the response to a request whose body has been read, and the steps before it is sent.
-    pub async fn answer(&self, slot: Arc<Slot>, parts: Parts, body: Bytes) -> (Response<Body>, After) {
-        let steps = Arc::new(Mutex::new(After::default()));
+    pub async fn answer(&self, slot: Arc<Slot>, parts: Parts, body: Bytes) -> (Response<Body>, PendingSteps) {
+        let steps = Arc::new(Mutex::new(PendingSteps::default()));
         let says_json = media_type(&parts.headers).is_some_and(|kind| kind == JSON);
         let mut request = Request::from_parts(parts, http_body_util::Full::new(body.clone()));
         request.extensions_mut().insert(RequestSession { slot, after: Arc::clone(&steps) });
@@ -122,7 +122,7 @@ fn call(
     sessions: &Sessions,
     slot: &Slot,
     request: CallToolRequestParams,
-) -> Result<(CallToolResult, After), Problem> {
+) -> Result<(CallToolResult, PendingSteps), Problem> {
     let call = resolve_call(request, &slot.world.base)?;
     let called = sessions.call_by_name(&mut slot.lock(), call)?;
     let zone = &slot.world.world().zone;
@@ -179,7 +179,7 @@ impl ServerHandler for Mcp {
         let called = run_blocking(move || call(&sessions, &slot, request)).await;
         // A mistake of the model becomes a result, so that the model can read it.
         let (result, after) =
-            called.unwrap_or_else(|problem| (make_error_result(&problem), After::default()));
+            called.unwrap_or_else(|problem| (make_error_result(&problem), PendingSteps::default()));
         *to_do.lock().unwrap_or_else(PoisonError::into_inner) = after;
         Ok(result.into())
     }

@@ -75,7 +75,7 @@ mod tests {
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only read")]
-    struct Asked {
+    struct SearchBody {
         name: String,
         #[serde(default)]
         count: Option<u32>,
@@ -100,8 +100,8 @@ mod tests {
     fn the_member_that_is_wrong_is_named() {
         let check = |body: serde_json::Value, parameter: &str, detail: &str| {
             let text = body.to_string();
-            let error = serde_json::from_str::<Asked>(&text).unwrap_err();
-            let problem = problem::<Asked>(text.as_bytes(), &error).body();
+            let error = serde_json::from_str::<SearchBody>(&text).unwrap_err();
+            let problem = problem::<SearchBody>(text.as_bytes(), &error).body();
             assert_eq!(problem["detail"], detail, "{body}");
             assert_eq!(problem["parameter"], parameter, "{body}");
         };

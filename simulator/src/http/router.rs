@@ -14,7 +14,7 @@ use axum::http::{HeaderName, HeaderValue, Method, Response, Version};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::IntoResponse;
 use axum::routing::{MethodRouter, get};
-use diorama_sessions::{After, Kind, Problem};
+use diorama_sessions::{Kind, PendingSteps, Problem};
 use serde_json::Value as Json;
 use tower::util::MapResponseLayer;
 use tower::{Service, ServiceBuilder, ServiceExt as _, service_fn};
@@ -194,7 +194,7 @@ fn check_one_host(request: &Request) -> Result<(), Problem> {
 
 /// Waits for the steps before a response is sent. If a fault loses the response, the transport must hang up.
 async fn settle(mut response: Response<Body>) -> Response<Body> {
-    let Some(after) = response.extensions_mut().remove::<After>() else { return response };
+    let Some(after) = response.extensions_mut().remove::<PendingSteps>() else { return response };
     match Box::pin(after.settle()).await {
         Ok(()) => response,
         Err(lost) if lost.kind() == Kind::ReplyLost => {

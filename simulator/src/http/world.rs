@@ -26,7 +26,7 @@ use percent_encoding::utf8_percent_encode;
 use self::auth::Asked;
 use self::documents::Documents;
 use self::kinds::choose_kind;
-use self::matching::{Found, Routes};
+use self::matching::{PathMatch, Routes};
 use self::openapi::described;
 use self::reply::{make_problem_response, make_response};
 use self::request::{Parts, arguments, read_posted_query};
@@ -91,7 +91,7 @@ impl Tables {
         server_path: &str,
         sees: impl Fn(ApiId) -> bool + Copy,
         request: &WorldRequest<'a>,
-    ) -> Found<'a> {
+    ) -> PathMatch<'a> {
         let has = |name: &str, value: &str| request.has(name, value);
         let path = match strip_server_path(server_path, request.path) {
             Some(below) if !self.routes.has_path(request.path, sees, has) => below,
@@ -203,7 +203,7 @@ fn document(
     Ok(document.response(headers))
 }
 
-fn find_api<'a>(slot: &'a Slot, live: &Live, request: &WorldRequest<'a>) -> Result<Found<'a>, Problem> {
+fn find_api<'a>(slot: &'a Slot, live: &Live, request: &WorldRequest<'a>) -> Result<PathMatch<'a>, Problem> {
     let sees = |api| slot.shows_all() || live.session.is_visible(api);
     Ok(Tables::get(&slot.world)?.find(&slot.world.server_path, sees, request))
 }
@@ -217,7 +217,7 @@ fn answer_quickly(app: &App, slot: &Slot, request: &WorldRequest<'_>) -> Option<
         Err(problem) => return Some(Err(problem.into())),
     };
     match found {
-        Found::Api(api, _) if slot.world.is_slow(api) => None,
+        PathMatch::Api(api, _) if slot.world.is_slow(api) => None,
         found => Some(answer_found(app, slot, live, found, request)),
     }
 }
@@ -226,7 +226,7 @@ fn answer_found(
     app: &App,
     slot: &Slot,
     live: MutexGuard<'_, Live>,
-    found: Found<'_>,
+    found: PathMatch<'_>,
     request: &WorldRequest<'_>,
 ) -> Answer {
     if *request.method == Method::POST
@@ -235,15 +235,15 @@ fn answer_found(
         return Ok(issued);
     }
     match found {
-        Found::Api(api, values) => {
+        PathMatch::Api(api, values) => {
             let declared = slot.world.world().api(api);
             let call = || call_by_route(app, slot, live, declared, values, request);
             Ok(slot.world.time(api, call).unwrap_or_else(|problem| make_problem_response(declared, &problem)))
         }
-        Found::Methods(methods) => {
+        PathMatch::Methods(methods) => {
             Ok(other_method(request.method, &methods.into_iter().collect::<Vec<_>>().join(", ")))
         }
-        Found::Nothing(near) => {
+        PathMatch::Nothing(near) => {
             let (method, shown) =
                 (request.method.as_str(), request.path.chars().take(200).collect::<String>());
             let hint = match near.as_slice() {
@@ -291,13 +291,13 @@ fn issue_token(
     app: &App,
     slot: &Slot,
     live: &Live,
-    found: &Found,
+    found: &PathMatch,
     request: &WorldRequest<'_>,
 ) -> Option<axum::response::Response> {
     let world: &World = slot.world.world();
     let below = request.path.strip_prefix(&*slot.world.server_path).unwrap_or(request.path);
     let (domain, scheme) = auth::issuer(world, request.path).or_else(|| auth::issuer(world, below))?;
-    if let Found::Api(api, _) = found
+    if let PathMatch::Api(api, _) = found
         && matches!(world.api(*api).behaviour.kind, BehaviourKind::SignIn { .. })
     {
         return None;

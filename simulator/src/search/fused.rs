@@ -51,7 +51,7 @@ pub struct ApiIndex {
 }
 
 /// Results of each part, best first.
-struct Found {
+struct SearchParts {
     words: Vec<(usize, f32)>,
     near: Vec<(i32, usize)>,
     fused: FusedScores,
@@ -117,7 +117,7 @@ impl ApiIndex {
         self.entries.is_empty()
     }
 
-    fn found(&self, query: ApiQuery<'_>) -> Result<Found, SearchError> {
+    fn found(&self, query: ApiQuery<'_>) -> Result<SearchParts, SearchError> {
         let k = query.k.min(MAX_HITS);
         let depth = DEPTH.max(k);
         let passes = |position| self.passes(position, query);
@@ -133,7 +133,7 @@ impl ApiIndex {
         let needs = query.by == SearchBy::FusedAndNeeds;
         let mut fused = self.fusion.fused([&mut by_words, &mut by_meaning], needs, passes);
         fused.best.truncate(k);
-        Ok(Found { words, near, fused })
+        Ok(SearchParts { words, near, fused })
     }
 
     fn passes(&self, position: usize, query: ApiQuery<'_>) -> bool {
@@ -147,7 +147,11 @@ impl ApiIndex {
         })
     }
 
-    fn hit(&self, (score, position): (Score, usize), Found { words, near, fused }: &Found) -> Option<ApiHit> {
+    fn hit(
+        &self,
+        (score, position): (Score, usize),
+        SearchParts { words, near, fused }: &SearchParts,
+    ) -> Option<ApiHit> {
         let entry = self.entries.get(position)?;
         let whole = |score: Score| score as f32 / BEST_OF_ALL as f32;
         let own = fused.own.get(&position).copied().unwrap_or(0);

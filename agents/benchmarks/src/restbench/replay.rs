@@ -30,7 +30,7 @@ const ID: &str = "id";
 #[derive(Debug, Default)]
 pub(super) struct GoldReplay {
     /// Calls in the order of execution.
-    pub(super) calls: Vec<Made>,
+    pub(super) calls: Vec<GoldCall>,
     /// Number of keys that led to a record of the same name. `disagreeing` counts the others.
     pub(super) agreeing: u64,
     pub(super) disagreeing: u64,
@@ -40,7 +40,7 @@ pub(super) struct GoldReplay {
 
 /// An executed call.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct GoldCall {
     /// Method and path, with arguments.
     pub(super) call: String,
     pub(super) status: u16,
@@ -52,7 +52,7 @@ pub(super) struct Made {
 impl GoldReplay {
     /// Returns true if every call of the path was made and succeeded.
     pub(super) fn every_call_succeeded(&self, query: &Query) -> bool {
-        self.calls.len() == query.solution.len() && self.calls.iter().all(Made::succeeded)
+        self.calls.len() == query.solution.len() && self.calls.iter().all(GoldCall::succeeded)
     }
 
     /// Returns true if the path ran without a fault.
@@ -68,7 +68,7 @@ impl GoldReplay {
 
     /// Returns the filled paths of the calls, or none if the path failed.
     pub(super) fn filled(&self, query: &Query) -> Option<Vec<String>> {
-        let path = |made: &Made| made.call.split('?').next().unwrap_or_default().to_owned();
+        let path = |made: &GoldCall| made.call.split('?').next().unwrap_or_default().to_owned();
         self.passes(query).then(|| self.calls.iter().map(path).collect())
     }
 
@@ -104,7 +104,7 @@ impl GoldReplay {
     }
 }
 
-impl Made {
+impl GoldCall {
     fn succeeded(&self) -> bool {
         is_success(self.status)
     }
@@ -200,7 +200,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         if !is_success(status) {
             let shown: String = reply.to_string().chars().take(160).collect();
             self.fault(format!("status: {call} answered {status} {shown}"));
-            self.replayed.calls.push(Made { call, status, reply, is_chosen });
+            self.replayed.calls.push(GoldCall { call, status, reply, is_chosen });
             return false;
         }
         let records = sightings(&operation.shown, &arguments, &reply);
@@ -213,7 +213,7 @@ impl<'a, F: FnMut(&Call) -> (u16, Json)> Replayer<'a, F> {
         {
             self.fault(format!("search: {call} does not find `{name}`"));
         }
-        self.replayed.calls.push(Made { call, status, reply, is_chosen });
+        self.replayed.calls.push(GoldCall { call, status, reply, is_chosen });
         self.seen.push(ReplySightings { searched, records });
         true
     }

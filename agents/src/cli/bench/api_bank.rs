@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 
 /// Replay API-Bank's recorded dialogues, and measure agents call by call.
 ///
@@ -43,14 +43,14 @@ struct Report {
 }
 
 impl ApiBankCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let mut dialogues = dialogues(&self.data)?;
         let mut scenarios = scenarios(&self.data)?;
         let world = BankWorld::read(&self.data, &dialogues, &scenarios)?;
         if let Some(file) = &self.write_world {
             std::fs::write(file, canonical_json(&world.doc, world.base.world()))?;
             terminal::note(streams, &format!("the world is in {}", file.display()));
-            return Ok(Done::Met);
+            return Ok(CommandEnd::Met);
         }
         let limit = self.agents.limit.unwrap_or(usize::MAX);
         dialogues.truncate(limit);
@@ -65,6 +65,10 @@ impl ApiBankCommand {
         streams
             .print(&report, || tables([&report.gold, &report.ceiling].into_iter().chain(&report.agents)))?;
         let share = report.gold.rate("anew").share.min(report.gold.rate("in_order").share);
-        Ok(if self.min_share.is_some_and(|least| share < least) { Done::NotMet } else { Done::Met })
+        Ok(if self.min_share.is_some_and(|least| share < least) {
+            CommandEnd::NotMet
+        } else {
+            CommandEnd::Met
+        })
     }
 }

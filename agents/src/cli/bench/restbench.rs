@@ -10,7 +10,7 @@ use diorama_benchmarks::restbench::{Asked, Field, Operations, Pool, Query, entit
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
 use crate::cli::files::read_file;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 use crate::isolation::process::Isolation;
 
 /// Execute the gold paths of RestBench's queries, or measure agents on the queries.
@@ -58,7 +58,7 @@ pub struct RestBenchCommand {
 }
 
 impl RestBenchCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         if self.agents.agent.is_empty() && self.agents.model.connection.base_url.is_some() {
             let what = "--base-url: found no --agent that asks the model there; name one";
             return Err(CliError::Usage(what.to_owned()));
@@ -73,7 +73,7 @@ impl RestBenchCommand {
             std::fs::write(path, entities.to_yaml())?;
             let note = format!("{} names written to {}", entities.iter().count(), path.display());
             terminal::note(streams, &note);
-            return Ok(Done::Met);
+            return Ok(CommandEnd::Met);
         }
         queries.truncate(self.agents.limit.unwrap_or(usize::MAX));
         for left in entities.put_into(&mut doc) {
@@ -85,7 +85,7 @@ impl RestBenchCommand {
             let summary = replay(&field, &queries);
             streams.print(&summary, || summary.table())?;
             let is_low = summary.rate("passed").solved < self.min_passed;
-            return Ok(if is_low { Done::NotMet } else { Done::Met });
+            return Ok(if is_low { CommandEnd::NotMet } else { CommandEnd::Met });
         }
         let jq = Isolation::of_this_program();
         let asked = queries.into_iter().enumerate();
@@ -99,6 +99,6 @@ impl RestBenchCommand {
             summaries.extend(self.agents.run(&pool, &asked, Some(setting))?);
         }
         streams.print(&summaries, || tables(&summaries))?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

@@ -9,7 +9,7 @@ use diorama_benchmarks::reverse_chain::{Candidates, Material, Plans, agreement};
 
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 
 /// Measure the plans of agents on Reverse Chain's compositional tasks.
 ///
@@ -44,8 +44,8 @@ pub struct ReverseChainCommand {
 }
 
 impl ReverseChainCommand {
-    pub(super) fn run(mut self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
-        let done = |is_low: bool| Ok(if is_low { Done::NotMet } else { Done::Met });
+    pub(super) fn run(mut self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
+        let done = |is_low: bool| Ok(if is_low { CommandEnd::NotMet } else { CommandEnd::Met });
         let low = |share: f64| self.min_share.is_some_and(|least| share < least);
         if let Some(pairs) = &self.pairs {
             let found = agreement(pairs)?;

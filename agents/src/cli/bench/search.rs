@@ -21,7 +21,7 @@ use crate::cli::embedder::EmbedderArguments;
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::inputs::Inputs;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 
 /// Maximum number of hits per search.
 const MOST_HITS: usize = CUTS[CUTS.len() - 1];
@@ -57,7 +57,7 @@ struct Method {
 }
 
 impl SearchCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let material = self.material(streams)?;
         let own: Arc<dyn Embedder> = embedded().map_err(SearchError::from)?;
         let mut methods = run(&material, own, "", &SearchBy::ALL)?;
@@ -69,7 +69,7 @@ impl SearchCommand {
         let baseline = methods.iter().position(|method| method.name == "model embedding").unwrap_or(0);
         let data = report(&material, &methods, baseline);
         streams.print(&data, || table(&material, &methods, baseline))?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 
     fn material(&self, streams: &mut Streams<'_>) -> Result<Material, CliError> {

@@ -13,7 +13,7 @@ use serde_json::json;
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::rows::{self, RowsArgs};
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 use crate::episode::Worlds;
 use crate::mutants::WorldMutants;
 
@@ -56,7 +56,7 @@ pub(super) struct Export {
 }
 
 impl Export {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let options = Options {
             format: self.format,
             arguments: self.arguments,
@@ -109,6 +109,6 @@ impl Export {
         } else {
             streams.print(&data, text)?;
         }
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_storage;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 
 /// Complete a dataset that shards have written.
 ///
@@ -21,7 +21,7 @@ pub(super) struct Merge {
 }
 
 impl Merge {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let place = self.place.to_string();
         match merge(&open_storage(&self.place)?) {
             Ok(MergedDataset { summary, shards }) => {
@@ -39,14 +39,14 @@ impl Merge {
                     };
                     format!("{} dialogues {of}\n{place}\n", summary.counts.dialogues)
                 })?;
-                Ok(Done::Met)
+                Ok(CommandEnd::Met)
             }
             Err(error) => {
                 let MergeError::Missing { missing, count } = &error else { return Err(error.into()) };
                 let missing: Vec<String> = missing.iter().map(ToString::to_string).collect();
                 let data = json!({ "missing": missing, "shards": count, "out": place });
                 streams.print(&data, || format!("{error}\n"))?;
-                Ok(Done::NotMet)
+                Ok(CommandEnd::NotMet)
             }
         }
     }

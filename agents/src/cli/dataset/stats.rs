@@ -8,7 +8,7 @@ use diorama_seeds::world::{self, Report};
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::rows::{self, RowsArgs};
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::worlds::fingerprint::fingerprint;
 
 /// Measure a dataset: counts, diversity and the funnel of the gates.
@@ -23,7 +23,7 @@ pub(super) struct StatsArgs {
 }
 
 impl StatsArgs {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let folder = open_dataset(&self.folder)?;
         let selection = self.rows.selection();
         rows::check(&selection, &folder)?;
@@ -41,7 +41,7 @@ impl StatsArgs {
             return Err(rows::make_no_rows_error(&folder));
         }
         streams.print(&stats, || table(&stats))?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }
 

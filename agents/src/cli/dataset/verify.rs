@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 use crate::episode::Worlds;
 use crate::verify::{OF_OLDER_ROWS, replay};
 
@@ -55,7 +55,7 @@ const UNPROVEN: [&str; 13] = [
 ];
 
 #[derive(Default)]
-struct Found {
+struct VerifyResult {
     failures: Vec<Failure>,
     tally: Tally,
     rows: u64,
@@ -66,7 +66,7 @@ struct Found {
 }
 
 impl Verify {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let folder = open_dataset(&self.folder)?;
         // A dataset of an older search version is replayed with that version.
         let recorded = SearchVersion::named(&folder.manifest().search_version).unwrap_or_default();
@@ -82,7 +82,7 @@ impl Verify {
             Vec::new()
         });
         let found = self.rows(&folder, &parts)?;
-        let Found { failures: of_rows, tally, rows, replayed, failed_rows, older } = found;
+        let VerifyResult { failures: of_rows, tally, rows, replayed, failed_rows, older } = found;
         failures.extend(of_rows);
         if !parts.is_empty() {
             failures.extend(folder.check_tally(&tally));
@@ -114,17 +114,17 @@ impl Verify {
             text.push_str(&format!("unproven, as no row bears them out: {}\n", unproven.join("; ")));
             text
         })?;
-        Ok(if held { Done::Met } else { Done::NotMet })
+        Ok(if held { CommandEnd::Met } else { CommandEnd::NotMet })
     }
 
-    fn rows(&self, folder: &Folder, parts: &[Part]) -> Result<Found, CliError> {
+    fn rows(&self, folder: &Folder, parts: &[Part]) -> Result<VerifyResult, CliError> {
         let worlds = Worlds::new(folder.clone());
         let bar = terminal::bar(folder.manifest().counts.dialogues, "rows");
         let threads = self.threads.map_or(0, NonZeroUsize::get);
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         let found = pool.install(|| {
             let found = parts.par_iter().map(|part| one_part(folder, part, &worlds, &bar));
-            let mut found = found.reduce(Found::default, Found::with);
+            let mut found = found.reduce(VerifyResult::default, VerifyResult::with);
             let files = folder.row_files();
             found.failures.par_extend(files.par_iter().flat_map_iter(|file| folder.check_structured(file)));
             found
@@ -134,7 +134,7 @@ impl Verify {
     }
 }
 
-impl Found {
+impl VerifyResult {
     fn with(mut self, other: Self) -> Self {
         self.failures.extend(other.failures);
         self.tally.add(other.tally);
@@ -146,9 +146,9 @@ impl Found {
     }
 }
 
-fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::ProgressBar) -> Found {
-    let mut found = Found::default();
-    let fail = |found: &mut Found, row: Option<String>, what: String| {
+fn one_part(folder: &Folder, part: &Part, worlds: &Worlds, bar: &indicatif::ProgressBar) -> VerifyResult {
+    let mut found = VerifyResult::default();
+    let fail = |found: &mut VerifyResult, row: Option<String>, what: String| {
         found.failures.push(Failure { file: part.file.clone(), row, what });
     };
     let rows = match folder.read(part) {

@@ -12,7 +12,7 @@ use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::pages::serve_pages;
 use crate::cli::rows::{self, RowsArgs};
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::console::{DatasetRows, summarise};
 
 /// Number of rows to print by default.
@@ -46,7 +46,7 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let folder = open_dataset(&self.folder)?;
         if self.web {
             let console = Console::default().with_rows(Box::new(DatasetRows::open(folder)?));
@@ -66,7 +66,7 @@ impl View {
         }
         let text = |row: &Dialogue| conversation(row, self.width);
         streams.print(&rows, || rows.iter().map(text).collect::<Vec<_>>().join("\n"))?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }
 

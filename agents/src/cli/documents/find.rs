@@ -11,7 +11,7 @@ const ENDINGS: [&str; 3] = ["yaml", "yml", "json"];
 
 /// Document that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DocumentFile {
     /// Path of the document.
     pub path: PathBuf,
     /// Path relative to the folder on the command line, with `/`. A file on the command line has its file
@@ -24,12 +24,12 @@ pub struct Found {
 ///
 /// # Errors
 /// Returns an error if a folder cannot be read, or holds no document.
-pub fn documents(named: &[PathBuf]) -> Result<Vec<Found>, CliError> {
+pub fn documents(named: &[PathBuf]) -> Result<Vec<DocumentFile>, CliError> {
     let mut all = Vec::new();
     for path in named {
         if !path.is_dir() {
             let label = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-            all.push(Found { path: path.clone(), label });
+            all.push(DocumentFile { path: path.clone(), label });
             continue;
         }
         let mut found = Vec::new();
@@ -56,7 +56,7 @@ pub fn has_ending(file: &Path) -> bool {
     file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known))
 }
 
-fn walk(folder: &Path, above: &mut Vec<String>, found: &mut Vec<Found>) -> Result<(), CliError> {
+fn walk(folder: &Path, above: &mut Vec<String>, found: &mut Vec<DocumentFile>) -> Result<(), CliError> {
     let fail = |source| CliError::Read { path: folder.to_owned(), source };
     if above.len() > MAX_DEPTH {
         return Err(CliError::Usage(format!(
@@ -78,7 +78,7 @@ fn walk(folder: &Path, above: &mut Vec<String>, found: &mut Vec<Found>) -> Resul
         }
         if has_ending(&path) && path.is_file() {
             let label = above.iter().map(String::as_str).chain([&*name]).collect::<Vec<_>>().join("/");
-            found.push(Found { path, label });
+            found.push(DocumentFile { path, label });
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::find::Found;
+use super::find::DocumentFile;
 use super::names;
 use crate::cli::error::CliError;
 use crate::cli::openapi::ImportArgs;
@@ -15,11 +15,11 @@ use crate::isolation::worker::{Reply, Request, read_reply, write_request};
 /// # Errors
 /// Returns an error if a signal from outside ended a process.
 pub fn import(
-    found: &[Found],
+    found: &[DocumentFile],
     import: &ImportArgs,
 ) -> Result<Vec<Result<ImportedDocument, Refusal>>, CliError> {
     let isolation = Isolation::of_this_program();
-    let one = |found: &Found| -> Result<Result<ImportedDocument, Refusal>, CliError> {
+    let one = |found: &DocumentFile| -> Result<Result<ImportedDocument, Refusal>, CliError> {
         let document =
             ImportRequest { path: found.path.clone(), label: found.label.clone(), mode: import.mode };
         let refused =

@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use super::report::{difference, rate};
 use crate::cli::error::CliError;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::evaluation::page::{ReportFile, by_cell, page};
 use crate::evaluation::paired::{Difference, solved};
 use crate::evaluation::shares::Rate;
@@ -36,12 +36,16 @@ pub(super) struct Compare {
 }
 
 impl Compare {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         compare(&self.runs, self.html.as_deref(), streams)
     }
 }
 
-fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+fn compare(
+    folders: &[PathBuf],
+    html: Option<&Path>,
+    streams: &mut Streams<'_>,
+) -> Result<CommandEnd, CliError> {
     let runs = folders.iter().map(|folder| read(folder)).collect::<Result<Vec<Json>, _>>()?;
     let shown = runs.iter().zip(folders).map(|(run, folder)| {
         ReportFile::read(run.clone()).map_err(|error| make_run_error(folder, &error.to_string()))
@@ -63,7 +67,7 @@ fn compare(folders: &[PathBuf], html: Option<&Path>, streams: &mut Streams<'_>) 
         std::fs::write(file, page(&shown, compared.paired.as_ref())?)?;
     }
     streams.print(&compared, || table(&shown, &compared))?;
-    Ok(Done::Met)
+    Ok(CommandEnd::Met)
 }
 
 fn read(folder: &Path) -> Result<Json, CliError> {

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::show::open_runs;
 use crate::cli::error::CliError;
 use crate::cli::pages::unserved;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 
 /// Write runs that `eval --out` kept as pages that open from a disk or a page host. Runs nothing.
 ///
@@ -29,7 +29,7 @@ pub(super) struct ExportHtml {
 }
 
 impl ExportHtml {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let runs = open_runs(&self.runs, self.tasks.as_ref())?;
         std::fs::create_dir_all(&self.out)?;
         if std::fs::read_dir(&self.out)?.next().is_some() {
@@ -45,6 +45,6 @@ impl ExportHtml {
         streams.print(&json!({"pages": pages, "first": first}), || {
             format!("{pages} pages, the first is {first}\n")
         })?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

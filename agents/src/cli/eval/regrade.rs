@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::rows::RowsArgs;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::batch::{self, Episode};
 use crate::evaluation::judge::Judge;
@@ -52,7 +52,7 @@ pub(super) struct Regrade {
 }
 
 impl Regrade {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let folder = open_dataset(&self.tasks)?;
         let rows = RowsArgs::default().read(&folder)?;
         regrade(&self.file, Worlds::new(folder), &rows, streams)
@@ -64,7 +64,7 @@ fn regrade(
     worlds: Worlds,
     rows: &[Dialogue],
     streams: &mut Streams<'_>,
-) -> Result<Done, CliError> {
+) -> Result<CommandEnd, CliError> {
     let read = |source| CliError::Read { path: file.to_owned(), source };
     let by_id: HashMap<&str, &Dialogue> = rows.iter().map(|row| (&*row.id, row)).collect();
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
@@ -121,5 +121,5 @@ fn regrade(
         }
         text
     })?;
-    Ok(Done::Met)
+    Ok(CommandEnd::Met)
 }

@@ -9,7 +9,7 @@ use diorama_output::storage::Location;
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
 use crate::cli::pages::serve_pages;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::console::{DatasetRows, StoredRuns};
 
 /// Show runs that `eval --out` kept in a browser. Runs nothing.
@@ -30,7 +30,7 @@ pub(super) struct Show {
 }
 
 impl Show {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let runs = open_runs(&self.runs, self.tasks.as_ref())?;
         serve_pages(Console::default().with_runs(Box::new(runs)), self.port, "runs", streams)
     }

@@ -22,13 +22,13 @@ use serde_json::{Value as Json, json};
 
 use super::Generate;
 use super::report::{Outcome, report};
-use crate::cli::documents::find::{self, Found};
+use crate::cli::documents::find::{self, DocumentFile};
 use crate::cli::documents::names;
 use crate::cli::error::CliError;
 use crate::cli::files::open_storage;
 use crate::cli::inputs::Inputs;
 use crate::cli::openapi::{ImportArgs, ImportMode, read_document};
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 use crate::draws;
 use crate::isolation::bounds::Bounds;
 use crate::isolation::prepare::{ImportRequest, Refusal};
@@ -52,7 +52,7 @@ pub(super) fn run(
     inputs: &Inputs,
     started: Instant,
     streams: &mut Streams<'_>,
-) -> Result<Done, CliError> {
+) -> Result<CommandEnd, CliError> {
     if inputs.import.overlay.is_some() {
         return Err(CliError::Usage("--overlay: found several documents, expected one".to_owned()));
     }
@@ -83,7 +83,7 @@ pub(super) fn run(
         let outcome =
             Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
         report(command, &outcome, streams)?;
-        return Ok(Done::Met);
+        return Ok(CommandEnd::Met);
     }
     storage.make_folders(&[KEPT])?;
     let run = FolderRun {
@@ -135,7 +135,7 @@ pub(super) fn run(
     }
     let outcome = Outcome { summary: &summary, reports: &reports, seconds: started.elapsed().as_secs_f64() };
     report(command, &outcome, streams)?;
-    Ok(Done::Met)
+    Ok(CommandEnd::Met)
 }
 
 /// A run over a folder of documents.
@@ -203,7 +203,7 @@ impl FolderRun {
     fn prepare(
         &self,
         pool: &rayon::ThreadPool,
-        found: &[Found],
+        found: &[DocumentFile],
         shard: Shard,
     ) -> Result<Vec<DocumentReport>, CliError> {
         let bar = terminal::bar(found.len() as u64, "documents");
@@ -231,7 +231,7 @@ impl FolderRun {
 
     /// Returns the stored report of a document. Without one, a worker prepares the document and its report is
     /// stored.
-    fn prepare_one(&self, found: &Found, key: &str) -> Result<DocumentReport, CliError> {
+    fn prepare_one(&self, found: &DocumentFile, key: &str) -> Result<DocumentReport, CliError> {
         let kept = || -> Result<Option<DocumentReport>, CliError> {
             let bytes = self.storage.read(&report_file(key), MAX_KEPT_BYTES)?;
             Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
@@ -352,7 +352,7 @@ fn count_by_document(name: &str, rows: &[Dialogue]) -> RowsByDocument {
 fn make_config(
     command: &Generate,
     abilities: &[Ability],
-    found: &[Found],
+    found: &[DocumentFile],
     hashes: &[String],
 ) -> BTreeMap<String, Json> {
     let sources: Vec<Json> =
@@ -379,13 +379,13 @@ fn make_config(
 
 /// Hashes a document. An unreadable document has the hash of the empty text, and its worker reports the
 /// reason.
-fn hash_document(found: &Found) -> String {
+fn hash_document(found: &DocumentFile) -> String {
     let text = read_document(&found.path).unwrap_or_default();
     blake3::hash(&text).to_hex().to_string()
 }
 
 /// Hashes all inputs of a document's preparation. The hash names the files with its result.
-fn hash_inputs(command: &Generate, found: &Found, hash: &str) -> String {
+fn hash_inputs(command: &Generate, found: &DocumentFile, hash: &str) -> String {
     let ImportArgs { mode, bounds, .. } = &command.sources.inputs.import;
     let whole = json!([
         crate::GENERATOR_VERSION,

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::cli::error::CliError;
 use crate::cli::files::{open_dataset, open_storage};
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Episode;
 use crate::rows::source::write_rows;
@@ -90,7 +90,7 @@ pub(super) fn run(
     tasks: &Location,
     (out, terms, threads): (&Location, &str, usize),
     streams: &mut Streams<'_>,
-) -> Result<Done, CliError> {
+) -> Result<CommandEnd, CliError> {
     let tasks = open_dataset(tasks)?;
     let rows = tasks.rows_of_split(None).collect::<Result<Vec<_>, _>>()?;
     let (episodes, hash) = read(file)?;
@@ -123,7 +123,7 @@ pub(super) fn run(
     })?;
     match summary.counts.dialogues {
         0 => Err(CliError::Empty("no episode became a row; the reasons stand above".to_owned())),
-        _ => Ok(Done::Met),
+        _ => Ok(CommandEnd::Met),
     }
 }
 

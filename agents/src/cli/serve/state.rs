@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::Serve;
 use crate::cli::error::CliError;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 
 /// Maximum number of skipped sessions whose reasons are noted.
 const NAMED: usize = 5;
@@ -20,7 +20,7 @@ impl Serve {
 
     /// Reports the sessions of the state folder that can be continued with these worlds and tasks. With
     /// --accept-loss it removes the others.
-    pub(super) fn check_state(&self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn check_state(&self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let mut settings = Settings::new("http://127.0.0.1");
         settings.sessions.node.clone_from(&self.node);
         settings.sessions.state = self.state_folder();
@@ -40,7 +40,7 @@ impl Serve {
             }
             text
         })?;
-        Ok(if left_out.is_empty() || removed { Done::Met } else { Done::NotMet })
+        Ok(if left_out.is_empty() || removed { CommandEnd::Met } else { CommandEnd::NotMet })
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::{Value as Json, json};
 use crate::cli::error::CliError;
 use crate::cli::files::read_file;
 use crate::cli::inputs::{InputWorlds, Inputs};
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::worlds::error::PipelineError;
 
 /// Check candidates: print the verdict of each gate with its reason.
@@ -82,7 +82,7 @@ fn make_file_error(file: &Path, error: &dyn std::fmt::Display) -> CliError {
 }
 
 impl Check {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let InputWorlds { mut docs, files, .. } = self.inputs.read_or_catalog(streams)?;
         let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
         let mut worlds: Vec<World> = Vec::new();
@@ -105,7 +105,7 @@ impl Check {
             all.push(json!({"file": file.display().to_string(), "passes": verdicts.passes, "gates": verdicts.gates}));
         }
         streams.print(&json!({"passes": passes, "candidates": all}), || text)?;
-        Ok(if passes { Done::Met } else { Done::NotMet })
+        Ok(if passes { CommandEnd::Met } else { CommandEnd::NotMet })
     }
 
     /// Returns the world of a candidate: the one that it names, or the only one.

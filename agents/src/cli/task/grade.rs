@@ -8,7 +8,7 @@ use diorama_output::storage::Location;
 
 use crate::cli::error::CliError;
 use crate::cli::files::open_dataset;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::episode::{Task, Worlds};
 use crate::evaluation::labelled::{self, Agreement, Label};
 use crate::evaluation::measures::class_name;
@@ -37,7 +37,7 @@ pub(super) struct Grade {
 }
 
 impl Grade {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let mut tasks: HashMap<String, (Task, String)> = HashMap::new();
         let folder = open_dataset(&self.tasks)?;
         let worlds = Worlds::new(folder.clone());
@@ -97,6 +97,6 @@ impl Grade {
             self.max_error.is_some_and(|most| share.all > 0 && share.of as f64 / share.all as f64 > most)
         };
         let met = !above(agreement.false_reject) && !above(agreement.false_accept);
-        Ok(if met { Done::Met } else { Done::NotMet })
+        Ok(if met { CommandEnd::Met } else { CommandEnd::NotMet })
     }
 }

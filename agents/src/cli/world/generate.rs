@@ -17,7 +17,7 @@ use crate::catalog;
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
 use crate::cli::inputs::BESIDE;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 
 /// Write worlds with a chat model: domains, resources, records, APIs and rules.
 ///
@@ -56,7 +56,7 @@ const WHOLE: u32 = 8_000;
 const LEAST: u32 = 400;
 
 impl GenerateWorlds {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         self.fits()?;
         let connected = self.model.connect()?;
         let settings = Settings {
@@ -81,8 +81,10 @@ impl GenerateWorlds {
         save(&self.out.join("steps/funnel.json"), &[&authored.funnel])?;
         streams.print(&data, || self.text(&authored, &usage_report))?;
         match authored.stopped {
-            Some(Stop::Spent(_)) | None if (authored.worlds.len() as u64) < self.count => Ok(Done::NotMet),
-            Some(Stop::Spent(_)) | None => Ok(Done::Met),
+            Some(Stop::Spent(_)) | None if (authored.worlds.len() as u64) < self.count => {
+                Ok(CommandEnd::NotMet)
+            }
+            Some(Stop::Spent(_)) | None => Ok(CommandEnd::Met),
             Some(stop) => Err(CliError::Empty(stop.to_string())),
         }
     }

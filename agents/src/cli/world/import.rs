@@ -12,7 +12,7 @@ use crate::cli::documents::several;
 use crate::cli::error::CliError;
 use crate::cli::inputs::RefusedDocument;
 use crate::cli::openapi::ImportArgs;
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::isolation::prepare::{ImportedDocument, Refusal};
 
 /// Import an OpenAPI document as a world file, or a folder of documents as a folder of world files.
@@ -30,7 +30,7 @@ pub(super) struct Import {
 }
 
 impl Import {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         if self.source.is_dir() {
             let what = "--out: found none, expected the folder that the worlds of the documents go to";
             let out = self.out.as_deref().ok_or_else(|| CliError::Usage(what.to_owned()))?;
@@ -40,17 +40,17 @@ impl Import {
         let Some(path) = self.out else {
             let text = world::to_yaml(&doc)?;
             streams.print(&doc, || text)?;
-            return Ok(Done::Met);
+            return Ok(CommandEnd::Met);
         };
         diorama_output::storage::local::write(&path, world::to_yaml(&doc)?.as_bytes())?;
         let (operations, out) = (doc.apis.len(), path.display().to_string());
         let data = json!({ "name": doc.name, "operations": operations, "out": out });
         streams.print(&data, || format!("{operations} operations\n{out}\n"))?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 
     /// Writes a world file for each document of the folder, by its name, and reports on all of them.
-    fn folder(&self, out: &Path, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    fn folder(&self, out: &Path, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         if self.import.overlay.is_some() {
             return Err(CliError::Usage("--overlay: found a folder, expected one document".to_owned()));
         }
@@ -98,7 +98,7 @@ impl Import {
                 found.len()
             )));
         }
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }
 

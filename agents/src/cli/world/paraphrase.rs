@@ -16,7 +16,7 @@ use crate::authoring::paraphrase::paraphrase;
 use crate::cli::error::CliError;
 use crate::cli::eval::ModelArgs;
 use crate::cli::inputs::read_world;
-use crate::cli::{Done, Streams, terminal};
+use crate::cli::{CommandEnd, Streams, terminal};
 
 /// Write more wordings for a world's scenarios with a chat model.
 ///
@@ -42,7 +42,7 @@ pub(super) struct Paraphrase {
 }
 
 impl Paraphrase {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         if self.out.exists() {
             let path = self.out.display();
             return Err(CliError::Usage(format!("--out: found {path}, expected the name of a new file")));
@@ -80,7 +80,7 @@ impl Paraphrase {
             Some(stop) => return Err(CliError::Empty(stop.to_string())),
             None => {}
         }
-        Ok(if words.words.is_empty() { Done::NotMet } else { Done::Met })
+        Ok(if words.words.is_empty() { CommandEnd::NotMet } else { CommandEnd::Met })
     }
 
     fn text(&self, funnel: &Funnel, usage_report: &UsageReport) -> String {

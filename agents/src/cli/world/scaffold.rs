@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::error::CliError;
 use crate::cli::inputs::{located, read_world};
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::scenarios::Shares;
 use crate::scenarios::by_rule;
 use crate::worlds::world::WorldTemplate;
@@ -25,7 +25,7 @@ pub(super) struct Scaffold {
 }
 
 impl Scaffold {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let doc = read_world(&self.world)?;
         let template = WorldTemplate::new(&doc, 0x5eed, &Shares::new(), &[])
             .map_err(|report| located(&self.world, report))?;
@@ -48,6 +48,6 @@ impl Scaffold {
             text.push_str(&format!("# {api}: {}\n", reason.lines().next().unwrap_or_default()));
         }
         streams.print(&json!({ "file": file, "without": without }), || text)?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::cli::error::CliError;
 use crate::cli::inputs::{located, read_world};
-use crate::cli::{Done, Streams};
+use crate::cli::{CommandEnd, Streams};
 use crate::scenarios::rehearse::{Lost, conversation, rehearse};
 use crate::scenarios::{Joins, Shares};
 use crate::worlds::make::make_world;
@@ -60,7 +60,7 @@ struct ScenarioResult {
 }
 
 impl Test {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let doc = read_world(&self.world)?;
         let world_template = WorldTemplate::new(&doc, self.seed ^ 0x5eed, &Shares::new(), &Ability::ALL)
             .map_err(|report| located(&self.world, report))?;
@@ -97,7 +97,7 @@ impl Test {
         }
         let never = all.iter().any(|fared| fared.passed == 0);
         streams.print(&all, || report(&all))?;
-        Ok(if never { Done::NotMet } else { Done::Met })
+        Ok(if never { CommandEnd::NotMet } else { CommandEnd::Met })
     }
 
     fn try_one(&self, world: &BatchWorld, scenario: &Scenario, seed: u64, fared: &mut ScenarioResult) {

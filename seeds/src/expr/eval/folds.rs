@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::ops::ControlFlow;
 
 use crate::expr::error::EvalError;
-use crate::expr::eval::{Env, Frame, Out, arithmetic, compare};
+use crate::expr::eval::{Env, EvalResult, Frame, arithmetic, compare};
 use crate::expr::index::mentions;
 use crate::expr::node::{Fold, FoldKind, Node};
 use crate::expr::operator::Operator;
@@ -39,7 +39,7 @@ impl<'e> Env<'e> {
         &'v self,
         fold: &'v Fold,
         frame: Option<&'v Frame<'v>>,
-    ) -> Result<Out<'v>, EvalError> {
+    ) -> Result<EvalResult<'v>, EvalError> {
         let mut gathered = FoldState { count: 0, value: fold.zero.clone(), record: None };
         let mut failure = None;
         let known = InnerFolds::default();
@@ -66,17 +66,17 @@ impl<'e> Env<'e> {
             return Err(error);
         }
         Ok(match fold.kind {
-            FoldKind::Any => Out::Own(Value::Bool(gathered.count > 0)),
+            FoldKind::Any => EvalResult::Own(Value::Bool(gathered.count > 0)),
             // `all` counts records that fail the condition, and stops at the first.
-            FoldKind::All => Out::Own(Value::Bool(gathered.count == 0)),
-            FoldKind::Count => Out::Own(Value::Integer(gathered.count)),
-            FoldKind::Sum | FoldKind::Min | FoldKind::Max => Out::Own(gathered.value),
-            FoldKind::Average if gathered.count == 0 => Out::NULL,
+            FoldKind::All => EvalResult::Own(Value::Bool(gathered.count == 0)),
+            FoldKind::Count => EvalResult::Own(Value::Integer(gathered.count)),
+            FoldKind::Sum | FoldKind::Min | FoldKind::Max => EvalResult::Own(gathered.value),
+            FoldKind::Average if gathered.count == 0 => EvalResult::NULL,
             FoldKind::Average => {
                 let count = Value::Integer(gathered.count);
-                Out::Own(arithmetic::apply(Operator::Divide, &gathered.value, &count)?)
+                EvalResult::Own(arithmetic::apply(Operator::Divide, &gathered.value, &count)?)
             }
-            FoldKind::First => gathered.record.map_or(Out::NULL, Out::Record),
+            FoldKind::First => gathered.record.map_or(EvalResult::NULL, EvalResult::Record),
         })
     }
 
@@ -86,12 +86,12 @@ impl<'e> Env<'e> {
         &'v self,
         fold: &'v Fold,
         frame: Option<&'v Frame<'v>>,
-    ) -> Result<Out<'v>, EvalError> {
+    ) -> Result<EvalResult<'v>, EvalError> {
         let Some((frame, known)) = frame.and_then(|frame| Some((frame, frame.known?))) else {
             return self.fold(fold, frame);
         };
         if let Some(value) = known.get(fold) {
-            return Ok(Out::Own(value));
+            return Ok(EvalResult::Own(value));
         }
         let reads = |node: &Node| mentions(node, frame.slot);
         if reads(&fold.condition) || fold.value.as_ref().is_some_and(reads) {

@@ -1,6 +1,6 @@
 //! Owns the calls of built-in functions: their arguments, and the functions that evaluate only some of them.
 
-use super::{Env, Frame, Out, compare};
+use super::{Env, EvalResult, Frame, compare};
 use crate::expr::error::EvalError;
 use crate::expr::functions::{Call, Form, Function, Kind};
 use crate::expr::node::Node;
@@ -12,7 +12,7 @@ impl<'e> Env<'e> {
         function: &'static Function,
         arguments: &'v [Node],
         frame: Option<&'v Frame<'v>>,
-    ) -> Result<Out<'v>, EvalError> {
+    ) -> Result<EvalResult<'v>, EvalError> {
         match function.form {
             Form::Given => {
                 let given = match arguments.first() {
@@ -21,7 +21,7 @@ impl<'e> Env<'e> {
                     }
                     _ => false,
                 };
-                Ok(Out::Own(Value::Bool(given)))
+                Ok(EvalResult::Own(Value::Bool(given)))
             }
             Form::Coalesce => {
                 for argument in arguments {
@@ -30,7 +30,7 @@ impl<'e> Env<'e> {
                         return Ok(out);
                     }
                 }
-                Ok(Out::NULL)
+                Ok(EvalResult::NULL)
             }
             Form::Concat => {
                 let mut text = String::new();
@@ -43,7 +43,7 @@ impl<'e> Env<'e> {
                         text.push_str(&value.to_text(self.zone));
                     }
                 }
-                Ok(Out::Own(Value::string(&text)))
+                Ok(EvalResult::Own(Value::string(&text)))
             }
             Form::Min | Form::Max => self.extreme(function.form == Form::Min, arguments, frame),
             _ => self.apply(function, arguments, frame),
@@ -57,17 +57,18 @@ impl<'e> Env<'e> {
         function: &'static Function,
         arguments: &'v [Node],
         frame: Option<&'v Frame<'v>>,
-    ) -> Result<Out<'v>, EvalError> {
-        let mut outs = [Out::NULL, Out::NULL, Out::NULL, Out::NULL];
+    ) -> Result<EvalResult<'v>, EvalError> {
+        let mut outs = [EvalResult::NULL, EvalResult::NULL, EvalResult::NULL, EvalResult::NULL];
         let arguments = arguments.get(..outs.len()).unwrap_or(arguments);
         let (first, rest) = arguments.split_at(arguments.len().min(2));
-        let missing = |outs: &[Out<'_>]| outs.iter().any(|out| out.value().is_none_or(Value::is_missing));
+        let missing =
+            |outs: &[EvalResult<'_>]| outs.iter().any(|out| out.value().is_none_or(Value::is_missing));
         for (out, node) in outs.iter_mut().zip(first) {
             *out = self.run(node, frame)?;
         }
         if missing(&outs[..first.len()]) {
             let condition = function.gives == Kind::Boolean;
-            return Ok(if condition { Out::Own(Value::Bool(false)) } else { Out::NULL });
+            return Ok(if condition { EvalResult::Own(Value::Bool(false)) } else { EvalResult::NULL });
         }
         // The result is about as long as the argument.
         for out in &outs[..first.len()] {
@@ -77,11 +78,11 @@ impl<'e> Env<'e> {
             *out = self.run(node, frame)?;
         }
         if missing(&outs[first.len()..arguments.len()]) {
-            return Ok(Out::NULL);
+            return Ok(EvalResult::NULL);
         }
         let values = outs.each_ref().map(|out| out.value().unwrap_or(&Value::Null));
         let values = &values[..arguments.len()];
-        (function.run)(&Call { name: function.name, zone: self.zone, values }).map(Out::Own)
+        (function.run)(&Call { name: function.name, zone: self.zone, values }).map(EvalResult::Own)
     }
 
     fn extreme<'v>(
@@ -89,12 +90,12 @@ impl<'e> Env<'e> {
         least: bool,
         arguments: &'v [Node],
         frame: Option<&'v Frame<'v>>,
-    ) -> Result<Out<'v>, EvalError> {
-        let mut best: Option<Out<'v>> = None;
+    ) -> Result<EvalResult<'v>, EvalError> {
+        let mut best: Option<EvalResult<'v>> = None;
         for argument in arguments {
             let out = self.run(argument, frame)?;
             if out.scalar("min")?.is_missing() {
-                return Ok(Out::NULL);
+                return Ok(EvalResult::NULL);
             }
             let better = match (&best, out.value()) {
                 (Some(best), Some(value)) => {
@@ -107,6 +108,6 @@ impl<'e> Env<'e> {
                 best = Some(out);
             }
         }
-        Ok(best.unwrap_or(Out::NULL))
+        Ok(best.unwrap_or(EvalResult::NULL))
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value as Json, json};
 
 use super::super::defaults::FieldSource;
-use super::super::moment::{Bound, Clock, Span, seconds};
+use super::super::moment::{Clock, Span, TimeLimit, seconds};
 use super::super::provider::Provider;
 use super::{Fault, Maker, Piece, Place, fault};
 use crate::doc::{FakeDoc, FieldDoc};
@@ -293,14 +293,14 @@ impl Days {
         let Self { from, to, weekdays, hours, step } = self;
         let step = step_of(step.as_deref())?;
         let bound = |key, text: &Option<String>, default| match text {
-            Some(text) => match Bound::parse(text, &place.world.zone) {
+            Some(text) => match TimeLimit::parse(text, &place.world.zone) {
                 Some(bound) => Ok(bound),
                 None => fault(
                     format!("found `{key}: {text}`, expected a date or a time relative to the clock"),
                     "write `-30d`, `+2w`, `+6h` or a date",
                 ),
             },
-            None => Ok(Bound::Offset(default)),
+            None => Ok(TimeLimit::Offset(default)),
         };
         let hours = match hours.map(|hours| hours.each_ref().map(|text| Time::parse(text))) {
             None => (Time(7 * 3600), Time(22 * 3600)),

@@ -14,13 +14,13 @@ use super::embedder::{EmbedError, Embedder};
 const MAGIC: &[u8; 8] = b"diovec1\n";
 const HASH: usize = 16;
 
-type Kept = HashMap<[u8; HASH], Box<[f32]>>;
+type VectorsByHash = HashMap<[u8; HASH], Box<[f32]>>;
 
 /// An embedder with a cache.
 pub struct CachedEmbedder<E> {
     inner: E,
     file: PathBuf,
-    kept: Mutex<Kept>,
+    kept: Mutex<VectorsByHash>,
 }
 
 impl<E: Embedder> CachedEmbedder<E> {
@@ -38,7 +38,7 @@ impl<E: Embedder> CachedEmbedder<E> {
         self.inner
     }
 
-    fn write(&self, kept: &Kept) -> Result<(), EmbedError> {
+    fn write(&self, kept: &VectorsByHash) -> Result<(), EmbedError> {
         let failed = |source: io::Error| EmbedError::Cache {
             file: self.file.display().to_string(),
             source: Arc::new(source),
@@ -61,12 +61,12 @@ impl<E: Embedder> CachedEmbedder<E> {
     }
 }
 
-fn parse(bytes: &[u8], dimensions: usize) -> Option<Kept> {
+fn parse(bytes: &[u8], dimensions: usize) -> Option<VectorsByHash> {
     let (held, check) = bytes.split_last_chunk::<32>()?;
     if blake3::hash(held).as_bytes() != check {
         return None;
     }
-    let mut kept = Kept::new();
+    let mut kept = VectorsByHash::new();
     let entries = held.strip_prefix(MAGIC)?.chunks_exact(HASH + 4 * dimensions);
     if !entries.remainder().is_empty() {
         return None;

@@ -34,7 +34,7 @@ pub struct KeptState {
 struct KeptToken {
     text: String,
     domain: u16,
-    user: Kept,
+    user: StoredValue,
     expires: i64,
 }
 
@@ -46,14 +46,14 @@ struct KeptTable {
     creates: u64,
     /// The number of the create that made a record, by key.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    made: Vec<(Kept, u64)>,
+    made: Vec<(StoredValue, u64)>,
     /// The changed records by key. None means that the record is deleted.
-    changed: Vec<(Kept, Option<Vec<Kept>>)>,
+    changed: Vec<(StoredValue, Option<Vec<StoredValue>>)>,
 }
 
 /// A serialised value. Its tags are short because there are many.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-enum Kept {
+enum StoredValue {
     #[serde(rename = "-")]
     Absent,
     #[serde(rename = "0")]
@@ -76,9 +76,9 @@ enum Kept {
     #[serde(rename = "s")]
     String(String),
     #[serde(rename = "l")]
-    List(Vec<Kept>),
+    List(Vec<StoredValue>),
     #[serde(rename = "o")]
-    Object(Vec<(String, Kept)>),
+    Object(Vec<(String, StoredValue)>),
 }
 
 impl State {
@@ -87,20 +87,20 @@ impl State {
         let tokens = self.tokens.iter().map(|(text, token)| KeptToken {
             text: text.to_string(),
             domain: token.domain.0,
-            user: Kept::of(&token.user),
+            user: StoredValue::of(&token.user),
             expires: token.expires.0,
         });
         let tables =
             self.tables.iter().enumerate().filter(|(_, table)| table.creates() > 0 || !table.is_empty());
         let tables = tables.map(|(position, table)| {
             let record = |record: &Option<Record>| {
-                record.as_ref().map(|record| record.iter().map(Kept::of).collect::<Vec<_>>())
+                record.as_ref().map(|record| record.iter().map(StoredValue::of).collect::<Vec<_>>())
             };
             KeptTable {
                 resource: position as u16,
                 creates: table.creates(),
-                made: table.all_made().map(|(key, create)| (Kept::of(key), create)).collect(),
-                changed: table.entries().map(|(key, found)| (Kept::of(key), record(found))).collect(),
+                made: table.all_made().map(|(key, create)| (StoredValue::of(key), create)).collect(),
+                changed: table.entries().map(|(key, found)| (StoredValue::of(key), record(found))).collect(),
             }
         });
         KeptState {
@@ -131,7 +131,7 @@ impl State {
             let fields = world.resources.get(position)?.fields.len();
             let theirs = kept.tables.iter().find(|table| usize::from(table.resource) == position);
             let changed = theirs.into_iter().flat_map(|table| &table.changed);
-            let changed: BTreeMap<Value, &Option<Vec<Kept>>> =
+            let changed: BTreeMap<Value, &Option<Vec<StoredValue>>> =
                 changed.map(|(key, record)| Some((key.value()?, record))).collect::<Option<_>>()?;
             for key in ours.keys().filter(|key| !changed.contains_key(key)) {
                 state.put(base, resource, key, base.find(resource, key).cloned(), &mut scratch);
@@ -139,7 +139,7 @@ impl State {
             for (key, record) in changed {
                 let record = match record {
                     Some(values) if values.len() != fields => return None,
-                    Some(values) => Some(values.iter().map(Kept::value).collect::<Option<Record>>()?),
+                    Some(values) => Some(values.iter().map(StoredValue::value).collect::<Option<Record>>()?),
                     None => None,
                 };
                 if ours.changed(&key) != Some(&record) {
@@ -171,7 +171,7 @@ impl State {
     }
 }
 
-impl Kept {
+impl StoredValue {
     fn of(value: &Value) -> Self {
         match value {
             Value::Absent => Self::Absent,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-use super::shared::{Drawn, any_call, any_json, made, shop};
+use super::shared::{DrawnCall, any_call, any_json, made, shop};
 use crate::index::{Form, same_folded};
 use crate::session::{Session, SessionOptions};
 use crate::{Base, State, apply, diff};
@@ -124,7 +124,7 @@ proptest! {
         let base = shop();
         let mut session = fresh(5);
         let token = token_after(&mut session);
-        let run = |session: &mut Session, calls: &[Drawn]| {
+        let run = |session: &mut Session, calls: &[DrawnCall]| {
             calls.iter().map(|drawn| session.call(&made(&base, drawn, &token)).reply.clone()).collect::<Vec<_>>()
         };
         run(&mut session, &before);

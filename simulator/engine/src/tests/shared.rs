@@ -69,9 +69,9 @@ pub(crate) fn any_call() -> impl Strategy<Value = (usize, Vec<Option<Json>>, Opt
     (0_usize..1_000, prop::collection::vec(prop::option::weighted(0.85, likely()), 16), extra)
 }
 
-pub(crate) type Drawn = (usize, Vec<Option<Json>>, Option<(String, Json)>);
+pub(crate) type DrawnCall = (usize, Vec<Option<Json>>, Option<(String, Json)>);
 
-pub(crate) fn made(base: &Base, (api, values, extra): &Drawn, token: &str) -> Call {
+pub(crate) fn made(base: &Base, (api, values, extra): &DrawnCall, token: &str) -> Call {
     let apis = &base.world().apis;
     let api = &apis[api % apis.len()];
     let mut arguments = Map::new();

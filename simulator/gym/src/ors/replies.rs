@@ -14,21 +14,21 @@ const KEPT: NonZeroUsize = match NonZeroUsize::new(4_096) {
 const MAX_BYTES: usize = 32 << 20;
 
 /// The most recent replies, by name.
-pub(super) struct RecentReplies(Mutex<Kept>);
+pub(super) struct RecentReplies(Mutex<ReplyCache>);
 
-struct Kept {
+struct ReplyCache {
     replies: LruCache<String, Arc<str>>,
     bytes: usize,
 }
 
 impl Default for RecentReplies {
     fn default() -> Self {
-        Self(Mutex::new(Kept { replies: LruCache::new(KEPT), bytes: 0 }))
+        Self(Mutex::new(ReplyCache { replies: LruCache::new(KEPT), bytes: 0 }))
     }
 }
 
 impl RecentReplies {
-    fn held(&self) -> MutexGuard<'_, Kept> {
+    fn held(&self) -> MutexGuard<'_, ReplyCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -192,7 +192,7 @@ fn is_search(call: &GoldCall) -> bool {
 }
 
 /// A mutation of a call.
-enum Put {
+enum CallMutation {
     Drop,
     Argument { name: String, value: Json },
     Api(ApiId),
@@ -200,35 +200,35 @@ enum Put {
 
 /// Lists the mutants of a call: without it, with another value of each argument, and with the nearest other
 /// API.
-fn list_mutants(trial: &Trial<'_>, call: &GoldCall) -> Vec<(Mutation, Put)> {
-    let mut mutants = vec![(Mutation::DropCall, Put::Drop)];
+fn list_mutants(trial: &Trial<'_>, call: &GoldCall) -> Vec<(Mutation, CallMutation)> {
+    let mut mutants = vec![(Mutation::DropCall, CallMutation::Drop)];
     for name in call.arguments.keys() {
-        let put = |value| Put::Argument { name: name.clone(), value };
+        let put = |value| CallMutation::Argument { name: name.clone(), value };
         let values = other_values(trial, call, name).into_iter();
         mutants.extend(values.map(|value| (Mutation::ChangeArgument, put(value))));
     }
     let other = neighbour(trial.world(), call, &trial.grounded.visible);
-    mutants.extend(other.map(|other| (Mutation::OtherApi, Put::Api(other))));
+    mutants.extend(other.map(|other| (Mutation::OtherApi, CallMutation::Api(other))));
     mutants
 }
 
 /// Replays the reference calls with a mutant at one of them.
 /// Arguments from its reply are bound to the new reply, and left out where it lacks them.
-fn replay(trial: &Trial<'_>, before: &Run, at: usize, mutant: &Put) -> Run {
+fn replay(trial: &Trial<'_>, before: &Run, at: usize, mutant: &CallMutation) -> Run {
     let world = trial.world();
     let mut run = before.clone();
     for (index, gold) in trial.grounded.gold.iter().enumerate().skip(at) {
         let mut call = bind_what_is_there(gold, &run.replies, world);
         if index == at {
             match mutant {
-                Put::Drop => {
+                CallMutation::Drop => {
                     trial.skip(&mut run);
                     continue;
                 }
-                Put::Argument { name, value } => {
+                CallMutation::Argument { name, value } => {
                     call.arguments.insert(name.clone(), value.clone());
                 }
-                Put::Api(other) => {
+                CallMutation::Api(other) => {
                     let api = world.api(*other);
                     call.api = api.name.to_string();
                     call.arguments.retain(|name, _| api.parameter_named(name).is_some());

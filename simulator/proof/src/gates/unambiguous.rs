@@ -39,7 +39,7 @@ pub(super) fn run(trial: &Trial<'_>, report: &mut GateReport) -> Result<(), Reas
         let api = world.api(id);
         for (name, source) in &gold.sources {
             let Some(parameter) = api.parameter_named(name) else { continue };
-            let at = At { trial, turns: &turns, call, gold, api, parameter };
+            let at = ArgumentTrial { trial, turns: &turns, call, gold, api, parameter };
             at.readings(source)?;
             at.records()?;
             at.items(source)?;
@@ -70,7 +70,7 @@ impl Turns {
 }
 
 /// An argument of a call.
-struct At<'a> {
+struct ArgumentTrial<'a> {
     trial: &'a Trial<'a>,
     turns: &'a Turns,
     call: usize,
@@ -79,7 +79,7 @@ struct At<'a> {
     parameter: ParameterId,
 }
 
-impl At<'_> {
+impl ArgumentTrial<'_> {
     fn parameter(&self) -> &Parameter {
         &self.api.parameters[self.parameter.index()]
     }

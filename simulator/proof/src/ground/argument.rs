@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::choice::{UnsourcedArgument, is_choice};
 use super::seen::{Sources, VisiblePart};
-use super::text::{self, Found, folded};
+use super::text::{self, Evidence, folded};
 use crate::candidate::CandidateCall;
 use crate::grounded::GroundedGoal;
 use crate::reason::{Code, Reason};
@@ -221,7 +221,7 @@ impl Argument<'_> {
         }
         let mut turns = self.seen.turns.iter().enumerate();
         turns.find_map(|(turn, prose)| {
-            let Found { span, by } = text::find(prose, value, self.parameter, self.seen)?;
+            let Evidence { span, by } = text::find(prose, value, self.parameter, self.seen)?;
             Some(ArgumentSource::User {
                 turn: turn as u32,
                 start: span.start as u32,

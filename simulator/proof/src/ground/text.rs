@@ -12,7 +12,7 @@ use super::seen::VisiblePart;
 
 /// The span of a text that gives a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct Evidence {
     pub(crate) span: Span,
     pub(crate) by: Derivation,
 }
@@ -38,8 +38,8 @@ pub(crate) fn find(
     value: &Value,
     parameter: &Parameter,
     seen: &VisiblePart<'_>,
-) -> Option<Found> {
-    let verbatim = |span| Found { span, by: Derivation::Verbatim };
+) -> Option<Evidence> {
+    let verbatim = |span| Evidence { span, by: Derivation::Verbatim };
     match value {
         Value::Absent | Value::Null | Value::Object(_) | Value::List(_) => None,
         Value::Integer(key) if matches!(parameter.schema.kind, Type::Reference { .. }) => {
@@ -88,7 +88,12 @@ fn pieces(prose: &Prose, text: &str) -> Option<Span> {
 }
 
 /// Finds a misspelt name, if exactly one record has a name that near.
-fn find_misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &VisiblePart<'_>) -> Option<Found> {
+fn find_misspelt(
+    prose: &Prose,
+    text: &str,
+    parameter: &Parameter,
+    seen: &VisiblePart<'_>,
+) -> Option<Evidence> {
     let (resource, field) = parameter.field?;
     let wanted = text.to_lowercase();
     let words = wanted.split_whitespace().count();
@@ -106,12 +111,12 @@ fn find_misspelt(prose: &Prose, text: &str, parameter: &Parameter, seen: &Visibl
         let names = records.iter().filter_map(|record| record.get(field.index())?.as_str());
         let fitting = names.filter(|name| near(&name.to_lowercase(), &said)).count();
         let span = Span { start: run.first()?.1.start, end: run.last()?.1.end };
-        (fitting == 1).then_some(Found { span, by: Derivation::Misspelling })
+        (fitting == 1).then_some(Evidence { span, by: Derivation::Misspelling })
     })
 }
 
 /// Finds a number in digits or words, in the parameter's unit or one that converts.
-fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
+fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Evidence> {
     let unit = schema.unit.as_deref().and_then(Unit::named);
     let near = |value: f64| (value - wanted).abs() < 1e-9;
     let fits = |found: &Number| {
@@ -143,18 +148,18 @@ fn number(prose: &Prose, wanted: f64, schema: &Schema) -> Option<Found> {
     // An identifier with many digits may be grouped in any way.
     let whole = wanted.fract() == 0.0 && wanted.abs() < 9e15;
     let span = whole.then(|| prose.find_digits(&(wanted as i64).to_string())).flatten()?;
-    Some(Found { span, by: Derivation::Verbatim })
+    Some(Evidence { span, by: Derivation::Verbatim })
 }
 
-fn mention(prose: &Prose, fits: impl Fn(&What) -> bool) -> Option<Found> {
+fn mention(prose: &Prose, fits: impl Fn(&What) -> bool) -> Option<Evidence> {
     let found = prose.mentions().iter().find(|mention| fits(&mention.what))?;
     Some(of_mention(prose, found, Derivation::DatePhrase, Derivation::DatePhrase))
 }
 
-fn of_mention(prose: &Prose, mention: &Mention, digits: Derivation, words: Derivation) -> Found {
+fn of_mention(prose: &Prose, mention: &Mention, digits: Derivation, words: Derivation) -> Evidence {
     let span = mention.span();
     let spelt = prose.words_at(span).contains(|c: char| c.is_ascii_digit());
-    Found { span, by: if spelt { digits } else { words } }
+    Evidence { span, by: if spelt { digits } else { words } }
 }
 
 pub(crate) fn is_date(what: &What, date: Date, clock: &Clock) -> bool {
@@ -166,7 +171,7 @@ pub(crate) fn is_time(what: &What, time: Time) -> bool {
 }
 
 /// Finds a day and a time of day in one text; a day alone means midnight.
-fn moment(prose: &Prose, instant: Instant, clock: &Clock) -> Option<Found> {
+fn moment(prose: &Prose, instant: Instant, clock: &Clock) -> Option<Evidence> {
     let (date, time) = (clock.zone.date_of(instant), clock.zone.time_of(instant));
     let day = mention(prose, |what| is_date(what, date, clock))?;
     let hour = mention(prose, |what| is_time(what, time));
@@ -181,17 +186,17 @@ fn moment(prose: &Prose, instant: Instant, clock: &Clock) -> Option<Found> {
         None => return None,
     };
     let span = Span { start: day.span.start.min(hour.span.start), end: day.span.end.max(hour.span.end) };
-    Some(Found { span, by: Derivation::DatePhrase })
+    Some(Evidence { span, by: Derivation::DatePhrase })
 }
 
 /// Finds a boolean: the words of the parameter, negated or not, or a plain yes or no.
-fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
+fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Evidence> {
     let by = Derivation::BooleanPhrase;
     let of_parameter: Vec<u64> =
         [&*parameter.name, &*parameter.label].into_iter().flat_map(Prose::stems_of).collect();
     let named = of_parameter.iter().find_map(|stem| prose.find_stem(*stem));
     if let Some(span) = named {
-        return ((prose.stance(span) == Stance::Denied) != value).then_some(Found { span, by });
+        return ((prose.stance(span) == Stance::Denied) != value).then_some(Evidence { span, by });
     }
     let denies = |word: &str| matches!(word, "no" | "off" | "not" | "false" | "without");
     let denied = prose.words().any(|(word, _)| denies(&word.to_lowercase()));
@@ -201,7 +206,7 @@ fn truth(prose: &Prose, value: bool, parameter: &Parameter) -> Option<Found> {
         "please" => value && !denied,
         word => !value && denies(word),
     });
-    plain.map(|(_, span)| Found { span, by })
+    plain.map(|(_, span)| Evidence { span, by })
 }
 
 /// Finds the one small word that distinguishes a choice: `on` of `turn_on` and `turn_off`.
@@ -227,19 +232,19 @@ fn find_distinguishing_word(prose: &Prose, value: &str, parameter: &Parameter) -
 }
 
 /// Finds a value of an enum: as it is written, in words, or by a synonym.
-fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
+fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Evidence> {
     let spaced = value.replace(['_', '-'], " ");
     if let Some(span) = prose.find(value).into_iter().chain(prose.find(&spaced)).next() {
         let by = if value == spaced { Derivation::Verbatim } else { Derivation::Synonym };
-        return Some(Found { span, by });
+        return Some(Evidence { span, by });
     }
     let by = Derivation::Synonym;
     if let Some(span) = find_distinguishing_word(prose, value, parameter) {
-        return Some(Found { span, by });
+        return Some(Evidence { span, by });
     }
     let synonyms = parameter.synonyms.get(value).into_iter().flatten();
     if let Some(span) = synonyms.flat_map(|word| prose.find(word)).next() {
-        return Some(Found { span, by });
+        return Some(Evidence { span, by });
     }
     // Another form of the same words counts: `plumber` for plumbing, `third-year` for `year 3`.
     let stems = Prose::stems_of(&spaced);
@@ -253,7 +258,7 @@ fn choice(prose: &Prose, value: &str, parameter: &Parameter) -> Option<Found> {
         [one] => prose.find_stem(*one),
         _ => pieces(prose, &spaced),
     };
-    span.or_else(|| prose.words().find(other_form).map(|(_, span)| span)).map(|span| Found { span, by })
+    span.or_else(|| prose.words().find(other_form).map(|(_, span)| span)).map(|span| Evidence { span, by })
 }
 
 /// Returns the values that words can mean: a bare weekday is the coming one, and today's own name is today or

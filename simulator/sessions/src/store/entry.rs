@@ -51,7 +51,7 @@ pub(crate) enum Event {
 
 /// Events that several sessions share, stored under the hash of their text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Kept")]
+#[serde(from = "StoredEvents")]
 pub(super) struct Prefix {
     /// The name of the previous prefix.
     pub(super) parent: Option<String>,
@@ -61,16 +61,16 @@ pub(super) struct Prefix {
 /// Serialised prefixes, in the present form and in the older one without parents.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Kept {
+enum StoredEvents {
     Alone(Vec<Event>),
     Linked { parent: Option<String>, events: Vec<Event> },
 }
 
-impl From<Kept> for Prefix {
-    fn from(kept: Kept) -> Self {
+impl From<StoredEvents> for Prefix {
+    fn from(kept: StoredEvents) -> Self {
         match kept {
-            Kept::Alone(events) => Self { parent: None, events },
-            Kept::Linked { parent, events } => Self { parent, events },
+            StoredEvents::Alone(events) => Self { parent: None, events },
+            StoredEvents::Linked { parent, events } => Self { parent, events },
         }
     }
 }

@@ -6,7 +6,7 @@ use axum::body::Body as AxumBody;
 use axum::extract::{OriginalUri, State};
 use axum::http::Response;
 use axum::response::IntoResponse as _;
-use diorama_sessions::{After, CreateRequest, ForkRequest, GradeReply, Kind, Live, Problem, Slot};
+use diorama_sessions::{CreateRequest, ForkRequest, GradeReply, Kind, Live, PendingSteps, Problem, Slot};
 
 use crate::http::answer::{Answer, Reply, after, json_text};
 use crate::http::app::{App, run_blocking};
@@ -158,7 +158,7 @@ pub(in crate::http) async fn tools(
 }
 
 /// Returns the reply with the addresses of new sessions.
-fn show_made(app: &App, made: &[Arc<Slot>], steps: After) -> Result<Reply<NewSessions>, Problem> {
+fn show_made(app: &App, made: &[Arc<Slot>], steps: PendingSteps) -> Result<Reply<NewSessions>, Problem> {
     let sessions = made.iter().map(|slot| access(app, &slot.lock())).collect();
     let first = made.first().ok_or_else(|| Problem::new(Kind::Failed, "no session was made"))?.lock();
     let (token, first) = (first.token.clone(), show_live(app, &first));

@@ -11,7 +11,7 @@ use axum::body::Body as AxumBody;
 use axum::extract::State;
 use axum::http::Response;
 use diorama_seeds::task::Call;
-use diorama_sessions::{After, Kind, Problem};
+use diorama_sessions::{Kind, PendingSteps, Problem};
 use indexmap::IndexMap;
 use rayon::prelude::*;
 
@@ -51,15 +51,15 @@ struct Results {
     most: u64,
     /// First position whose reply is withheld.
     cut: usize,
-    after: After,
+    after: PendingSteps,
 }
 
 impl Results {
     fn new(most: u64) -> Self {
-        Self { texts: BTreeMap::new(), bytes: 0, most, cut: usize::MAX, after: After::default() }
+        Self { texts: BTreeMap::new(), bytes: 0, most, cut: usize::MAX, after: PendingSteps::default() }
     }
 
-    fn add(&mut self, place: usize, text: String, after: After) {
+    fn add(&mut self, place: usize, text: String, after: PendingSteps) {
         self.after.join(after);
         if place >= self.cut {
             return;
@@ -75,7 +75,7 @@ impl Results {
     }
 
     /// Returns the reply to all calls.
-    fn text(self, calls: usize) -> (String, After) {
+    fn text(self, calls: usize) -> (String, PendingSteps) {
         let most = self.most;
         let detail = format!(
             "the replies of this request come to more than {most} bytes (--max-reply-bytes): this call was made, and \
@@ -101,7 +101,8 @@ fn make_all(app: &App, calls: Vec<BatchCall>) -> Response<AxumBody> {
     let sessions = by_session(calls);
     let results = Mutex::new(Results::new(app.settings.sessions.max_reply_bytes));
     let make = |(place, one)| {
-        let (text, after) = make(app, one).unwrap_or_else(|problem| (refused(&problem), After::default()));
+        let (text, after) =
+            make(app, one).unwrap_or_else(|problem| (refused(&problem), PendingSteps::default()));
         results.lock().unwrap_or_else(PoisonError::into_inner).add(place, text, after);
     };
     match sessions.len() {
@@ -116,7 +117,7 @@ fn make_all(app: &App, calls: Vec<BatchCall>) -> Response<AxumBody> {
     after(steps, json_text(200, body))
 }
 
-fn make(app: &App, one: BatchCall) -> Result<(String, After), Problem> {
+fn make(app: &App, one: BatchCall) -> Result<(String, PendingSteps), Problem> {
     let BatchCall { session, api, arguments } = one;
     let slot = app.sessions.get(&session)?;
     let mut made = app.sessions.call_by_name(&mut slot.lock(), Call { api, arguments })?;

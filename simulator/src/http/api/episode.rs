@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use diorama_seeds::agent_tools::Confirmation;
 use diorama_seeds::ending::Finish;
-use diorama_sessions::{After, Live, MessageReply, Problem, Sessions, Slot};
+use diorama_sessions::{Live, MessageReply, PendingSteps, Problem, Sessions, Slot};
 
 use crate::http::answer::{Answer, Reply};
 use crate::http::app::{App, run_blocking};
@@ -61,7 +61,7 @@ pub(in crate::http) async fn confirm(
 async fn exchange(
     app: Arc<App>,
     slot: Arc<Slot>,
-    say: impl FnOnce(&Sessions, &mut Live) -> Result<(MessageReply, After), Problem> + Send + 'static,
+    say: impl FnOnce(&Sessions, &mut Live) -> Result<(MessageReply, PendingSteps), Problem> + Send + 'static,
 ) -> Answer<Reply<MessageReply>> {
     run_blocking(move || {
         let (shown, steps) = say(&app.sessions, &mut slot.lock())?;

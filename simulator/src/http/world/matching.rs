@@ -53,7 +53,7 @@ enum Piece {
 
 /// Result of looking up a path.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Found<'a> {
+pub(super) enum PathMatch<'a> {
     /// An API, with the values of its path's parameters.
     Api(ApiId, Vec<(&'a str, Cow<'a, str>)>),
     /// A path with other methods.
@@ -97,8 +97,8 @@ impl Routes {
         path: &'a str,
         sees: impl Fn(ApiId) -> bool,
         has: impl Fn(&str, &str) -> bool,
-    ) -> Found<'a> {
-        let Some(given) = segments(path) else { return Found::Nothing(Vec::new()) };
+    ) -> PathMatch<'a> {
+        let Some(given) = segments(path) else { return PathMatch::Nothing(Vec::new()) };
         let mut fitting = self.fitting(&given, &sees, has);
         // OpenAPI matches a path without parameters before its templated counterparts, regardless of the
         // method.
@@ -106,7 +106,7 @@ impl Routes {
             fitting.retain(|route| route.is_literal());
         }
         if fitting.is_empty() {
-            return Found::Nothing(self.near(path, sees));
+            return PathMatch::Nothing(self.near(path, sees));
         }
         let is_written = fitting.iter().any(|route| route.method == Method::Post);
         let takes_posts = !is_written && fitting.iter().any(|route| route.is_rpc_read);
@@ -119,7 +119,7 @@ impl Routes {
         };
         let best = fitting.iter().filter(|route| route.method.as_str() == wanted);
         match best.min_by(|one, other| one.rank.cmp(&other.rank)) {
-            Some(route) => Found::Api(route.api, route.values(given)),
+            Some(route) => PathMatch::Api(route.api, route.values(given)),
             None => {
                 let mut methods: BTreeSet<&'static str> =
                     fitting.iter().map(|route| route.method.as_str()).collect();
@@ -130,7 +130,7 @@ impl Routes {
                     methods.insert("POST");
                 }
                 methods.insert("OPTIONS");
-                Found::Methods(methods)
+                PathMatch::Methods(methods)
             }
         }
     }
@@ -356,7 +356,7 @@ apis:
         let routes = Routes::new(base.world());
         let check = |method: &str, path: &str, expect: &str| {
             let found = match routes.find(method, path, |_| true, |_, _| false) {
-                Found::Api(api, values) => format!("{} {values:?}", base.world().api(api).name),
+                PathMatch::Api(api, values) => format!("{} {values:?}", base.world().api(api).name),
                 other => format!("{other:?}"),
             };
             assert_eq!(found, expect, "{method} {path}");
@@ -401,9 +401,9 @@ apis:
             let routes = Routes::new(base.world());
             let path = format!("/inn/rooms.{}", endings[0]);
             let found = |method: &str| match routes.find(method, &path, |_| true, |_, _| false) {
-                Found::Api(api, _) => base.world().api(api).name.to_string(),
-                Found::Methods(methods) => methods.into_iter().collect::<Vec<_>>().join(" "),
-                Found::Nothing(_) => "nothing".to_owned(),
+                PathMatch::Api(api, _) => base.world().api(api).name.to_string(),
+                PathMatch::Methods(methods) => methods.into_iter().collect::<Vec<_>>().join(" "),
+                PathMatch::Nothing(_) => "nothing".to_owned(),
             };
             assert_eq!(format!("{}, {}", found("POST"), found("PUT")), expect, "{endings:?}");
         };
@@ -418,17 +418,17 @@ apis:
         let base = base(WORLD);
         let routes = Routes::new(base.world());
         let seen = ["GetRoom"].map(|name| base.api_named(name).unwrap());
-        let check = |method: &str, path: &str, expect: Found<'_>| {
+        let check = |method: &str, path: &str, expect: PathMatch<'_>| {
             assert_eq!(
                 routes.find(method, path, |api| seen.contains(&api), |_, _| false),
                 expect,
                 "{method} {path}"
             );
         };
-        let get = |id: &'static str| Found::Api(seen[0], vec![("room_id", Cow::Borrowed(id))]);
+        let get = |id: &'static str| PathMatch::Api(seen[0], vec![("room_id", Cow::Borrowed(id))]);
         check("GET", "/inn/rooms/1", get("1"));
         check("GET", "/inn/rooms/first", get("first"));
-        check("DELETE", "/inn/rooms/1", Found::Methods(["GET", "HEAD", "OPTIONS"].into()));
-        check("GET", "/inn/rooms", Found::Nothing(vec!["GET /inn/rooms/{room_id}".to_owned()]));
+        check("DELETE", "/inn/rooms/1", PathMatch::Methods(["GET", "HEAD", "OPTIONS"].into()));
+        check("GET", "/inn/rooms", PathMatch::Nothing(vec!["GET /inn/rooms/{room_id}".to_owned()]));
     }
 }
