@@ -18,6 +18,7 @@ mod fuzz;
 mod generate;
 mod grading;
 mod gym;
+mod language;
 mod loading;
 mod mcp;
 mod object_store;

@@ -13,7 +13,7 @@ use super::files::read_file;
 use super::{Streams, terminal};
 use crate::isolation::bounds::Bounds;
 
-/// What the importer refuses and tries.
+/// The strictness of the import, and whether it tests its guesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args, Serialize, Deserialize)]
 pub struct ImportMode {
     /// Refuse documents with broken references. Without it they give warnings.
@@ -27,13 +27,13 @@ pub struct ImportMode {
 /// How documents are imported.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct ImportArgs {
-    /// What is refused and tried.
+    /// The strictness, and whether guesses are tested.
     #[command(flatten)]
     pub mode: ImportMode,
     /// Part of a world file that corrects the imported world.
     #[arg(long, value_name = "FILE")]
     pub overlay: Option<PathBuf>,
-    /// What each of several documents may use.
+    /// The limits for each of several documents.
     #[command(flatten)]
     pub bounds: Bounds,
 }

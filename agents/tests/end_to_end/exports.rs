@@ -1,4 +1,4 @@
-//! What exports write, read by what is to read them.
+//! Owns the tests of exports: their consumers' readers read them.
 
 use std::process::Command;
 

@@ -157,7 +157,7 @@ fn threads_shards_and_interruptions_give_the_same_bytes() {
     child.wait().unwrap();
     generate(&apis, &out("killed"), &["--resume"]);
     assert!(files(&out("killed")) == whole, "a run that went on makes other bytes");
-    // What is there is told again, and another run is refused.
+    // The same run reports the existing dataset, and another run is refused.
     assert_eq!(generate(&apis, &out("killed"), &["--resume"])["dialogues"].to_string(), ROWS);
     let other = ["generate", "--openapi", text(&apis), "-n", ROWS, "--seed", "6", "--resume", "--out"];
     let ran = run(&[&other[..], &[text(&out("killed"))]].concat());

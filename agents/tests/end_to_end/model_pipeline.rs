@@ -251,7 +251,7 @@ fn rows(folder: &Path) -> Vec<diorama_output::row::Dialogue> {
     parts.iter().flat_map(|part| folder.read(part).unwrap().map(Result::unwrap).collect::<Vec<_>>()).collect()
 }
 
-/// What the assistant of the row with this opening said or called next.
+/// Returns the first messages and calls of the assistant in the row with this opening.
 /// The ending that an assistant's message of a row stands for, by the position of the message among the assistant's.
 fn end_of_goal(row: &diorama_output::row::Dialogue, message: usize) -> Option<Json> {
     let task = Task::of(row).unwrap();

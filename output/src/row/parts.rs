@@ -94,7 +94,7 @@ pub struct Provenance {
     /// wrote any text.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub authors: BTreeMap<String, String>,
-    /// What makes the task hard, counted in its proof; rows before the column `difficulty` have none.
+    /// The counts of the proof that make the task hard. Rows from before the column `difficulty` have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub difficulty: Option<DifficultyCounts>,
 }

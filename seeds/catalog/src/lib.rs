@@ -17,13 +17,13 @@ struct Entry {
 /// In the order of their names.
 static ENTRIES: &[Entry] = &include!(concat!(env!("OUT_DIR"), "/index.rs"));
 
-/// What is said in detours: YAML.
+/// The messages of detours, as YAML.
 pub const DETOURS: &str = include_str!("../detours.yaml");
 
-/// What users say to have a policy bent: YAML.
+/// The messages by which users press against a policy, as YAML.
 pub const PUSHES: &str = include_str!("../pushes.yaml");
 
-/// What is said whatever the domain: YAML.
+/// The messages of all domains, as YAML.
 pub const SPEECH: &str = include_str!("../speech.yaml");
 
 fn entry(name: &str) -> Option<&'static Entry> {

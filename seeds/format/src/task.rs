@@ -57,7 +57,7 @@ impl Ability {
     pub const ALL: [Self; 3] = [Self::Call, Self::RetrieveCall, Self::PlanRetrieveCall];
 }
 
-/// What the first call of an API meets, once, in the place of the API's reply. The agent is expected to go on.
+/// A fault that replaces the reply to the first call of an API. The agent is expected to go on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outage {
@@ -432,7 +432,7 @@ pub enum Evidence {
         array: String,
         /// Where in an item the value is that decides.
         by: String,
-        /// Whether the greatest value comes first, or the least.
+        /// True if the greatest value comes first.
         greatest: bool,
         /// Qualified name of the record's resource.
         resource: String,

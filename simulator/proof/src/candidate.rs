@@ -48,7 +48,7 @@ pub struct Candidate {
     /// The tools visible at the start; all of the world when left out. With `ToolSearcher` alone the others are found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// What the first calls of APIs meet, once each; none when left out.
+    /// The faults that the first calls of APIs meet, once each. The default is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outages: Vec<Outage>,
     /// Needless questions after which the user leaves; they stay when left out.
@@ -65,15 +65,15 @@ pub struct CandidateGoal {
     /// When it opens; always, once the goal before it has ended, when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Opening>,
-    /// What the user says to open it.
+    /// The user's message that opens it.
     pub user: String,
-    /// What the user knows and says only when asked: a name for it, and the words.
+    /// The details that the user tells only when asked: the name and the words of each.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub withheld: IndexMap<String, String>,
     /// Other ways to ask for what is withheld, by its name. The user understands questions that are like them.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub questions: IndexMap<String, Vec<String>>,
-    /// What the user says when the assistant refuses, one message after each refusal while the goal is open. The turns have as many of
+    /// The user's messages after refusals, one after each refusal while the goal is open. The turns have as many of
     /// them as there are refusals before the last one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pleas: Vec<String>,
@@ -85,19 +85,19 @@ pub struct CandidateGoal {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
-    /// What the user says.
+    /// The user's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// What the assistant says.
+    /// The assistant's message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub say: Option<String>,
     /// With `say`: how many of the next calls of the goal the words ask the user to confirm, who answers with a yes.
     #[serde(default, skip_serializing_if = "asks_nothing")]
     pub confirms: usize,
-    /// What the assistant calls; several calls of one message are independent of each other.
+    /// The assistant's calls. Several calls of one message are independent of each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<CandidateCall>,
-    /// What the assistant thought before it spoke, as a model gave it.
+    /// The assistant's reasoning before it spoke, as a model gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reasoning: Option<String>,
     /// On the last turn of a goal: how it ends.

@@ -216,9 +216,9 @@ codes! {
     RepeatedWrite, "repeated_write", Grounded, "{api}: the same write was made before, and the user asks for one";
     /// No reply gives a number, amount, day or time that the assistant states, and it follows from none.
     StatementUnsupported, "statement_unsupported", Grounded, "nothing visible gives `{words}`, and it follows from nothing";
-    /// Nothing visible gives the unit of a stated value.
+    /// No message and no reply gives the unit of a stated value.
     UnitUnsupported, "unit_unsupported", Grounded, "nothing visible gives the unit of `{words}`";
-    /// Nothing visible gives the currency of a stated value.
+    /// No message and no reply gives the currency of a stated value.
     CurrencyUnsupported, "currency_unsupported", Grounded, "nothing visible gives the currency of `{words}`";
     /// No reply or user message has the name of a record that the assistant names.
     NameUnsupported, "name_unsupported", Grounded, "nothing visible has the name `{words}`";

@@ -15,7 +15,7 @@ use crate::reason::{Code, Reason};
 /// The verdicts on a candidate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdicts {
-    /// Whether all gates pass.
+    /// True if all gates pass.
     pub passes: bool,
     /// One verdict for each gate, in their order.
     pub gates: Vec<GateVerdict>,
@@ -26,7 +26,7 @@ pub struct Verdicts {
 pub struct GateVerdict {
     /// The gate.
     pub gate: Gate,
-    /// Whether it passes; nothing where an earlier gate's fault leaves nothing to judge.
+    /// True if it passes. None if the fault of an earlier gate leaves nothing to judge.
     pub passes: Option<bool>,
     /// Why it does not pass.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,7 +1,7 @@
 //! Each gate on candidates written by hand over worlds of `tests/worlds`: those that must fail, for the right typed
 //! reason, and near ones that must pass all six.
 //!
-//! What was made of each is kept as a whole beside the verdict, so that a gate that tries less than before, or derives an
+//! A snapshot keeps the whole result beside the verdict, so that a gate that tries less than before, or derives an
 //! argument from somewhere else, is seen where the verdict stays.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end this way")]
@@ -67,7 +67,7 @@ impl World {
         check(self.context(), candidate).unwrap()
     }
 
-    /// What was made of a candidate: where everything in it comes from; what the gates found, or else what they tried.
+    /// The result of a candidate: the source of everything in it, and the findings or the tries of the gates.
     fn made_of(&self, candidate: Candidate, verdicts: &Verdicts) -> String {
         let grounded = ground(self.context(), candidate).unwrap();
         let mut text = derived(&grounded);
@@ -124,7 +124,7 @@ fn place(source: &ArgumentSource, grounded: &GroundedCandidate) -> String {
     }
 }
 
-/// What the gates tried of a candidate that passes.
+/// The tries of the gates on a candidate that passes.
 fn tried(report: &GateReport) -> String {
     let GateReport { solvable, nontrivial, mutation, alternatives, unambiguous, grounded, traps: _ } = report;
     let mut text = format!("  {solvable} calls, {nontrivial} ways of doing nothing\n");
@@ -138,7 +138,7 @@ fn tried(report: &GateReport) -> String {
     text
 }
 
-/// What a case came to, where it is not what was expected.
+/// The result of a case that differs from the expected one.
 fn wrong(case: &Case, verdicts: &Verdicts) -> Option<String> {
     let found: Vec<String> = verdicts
         .gates

@@ -24,7 +24,7 @@ pub struct GradeReply {
     pub goals: Vec<GoalGrade>,
     /// 1 for each goal that holds by itself, 0 for others: credit for parts of the task.
     pub goal_rewards: Vec<f64>,
-    /// What was wrong.
+    /// The error.
     #[schemars(with = "Vec<Map<String, Json>>")]
     pub errors: Vec<GradeError>,
     /// Verdicts on the records after each call.

@@ -136,7 +136,7 @@ pub(super) struct StateQuery {
 pub(super) struct ExportQuery {
     #[schemars(with = "String", extend("enum" = EXPORT_FORMATS, "default" = EXPORT_FORMATS[0]))]
     pub(super) format: Option<String>,
-    /// Whether requests carry the credentials of the session's client, where an API asks for them.
+    /// True if requests carry the credentials of the session's client where an API asks for them.
     pub(super) credentials: Option<Flag>,
 }
 

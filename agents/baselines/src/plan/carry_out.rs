@@ -20,7 +20,7 @@ const PICK: Role = Role { name: "pick", prompt: "reverse-chain/pick" };
 /// Maximum number of characters of a reply in a prompt.
 const MAX_REPLY_CHARS: usize = 6_000;
 
-/// What an agent does with a plan of nested calls.
+/// The way in which an agent carries out a plan of nested calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Execution {

@@ -32,7 +32,7 @@ pub struct ReverseChainCommand {
     /// Seed of the choice of the other APIs.
     #[arg(long, value_name = "S", default_value_t = 0)]
     pub seed: u64,
-    /// What `reverse-chain` and the agents that write a plan of nested calls do with it.
+    /// The way in which `reverse-chain` and the agents that write a plan of nested calls carry it out.
     #[arg(long, value_enum, default_value_t = Execution::Plan)]
     pub execution: Execution,
     /// Measure the matcher on pairs that a person has judged: one JSON object {label, plan, right} per line.

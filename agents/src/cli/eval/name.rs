@@ -71,7 +71,7 @@ pub struct VariantArgs {
     /// How the caller of `restgpt`, `offline`, `deps` and `reflexion` writes a call.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = CallerForm::Request)]
     pub caller_form: CallerForm,
-    /// What `reverse-chain` and the agents that write a plan of nested calls do with it [default: calls and picks].
+    /// The way in which `reverse-chain` and the agents that write a plan of nested calls carry it out [default: calls and picks].
     #[arg(skip)]
     pub execution: Option<Execution>,
 }

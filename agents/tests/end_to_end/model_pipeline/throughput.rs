@@ -9,7 +9,7 @@ use super::*;
 const AT_ONCE: usize = 1000;
 const DELAY: Duration = Duration::from_millis(200);
 
-/// What something took.
+/// The cost of a run.
 struct Took {
     seconds: f64,
     /// Of all threads: of the machine's cores, others may have had a part.

@@ -273,7 +273,7 @@ pub struct ScenariosDoc {
     /// Texts by which operators tell their assistants who they are: `You are the night porter of a small hotel.`
     #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "wire::wordings")]
     pub system: Vec<String>,
-    /// What users say when a matter of the domain is settled and they come to something else.
+    /// Messages of users who come to another matter after one of the domain is settled.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
     pub reactions: ReactionsDoc,
     /// How users sign in when a call needs it.
@@ -300,7 +300,7 @@ impl SignInDoc {
     }
 }
 
-/// What users say when a matter is settled, before they come to something else. Plain text, in several wordings.
+/// Messages of users before they come to another matter. Plain text, in several wordings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReactionsDoc {

@@ -67,7 +67,7 @@ pub struct WorldDoc {
     /// Sentences in which operators tell their assistants who they are. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
-    /// What users say when a matter of the world is settled. Not part of a materialised world.
+    /// Messages of users when a matter of the world is settled. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
     pub reactions: ReactionsDoc,
     /// How users sign in when a call needs it. Not part of a materialised world.
@@ -137,7 +137,7 @@ pub struct DomainHead {
 pub enum GivenDoc {
     /// This text or whole number, which system messages tell.
     Value(serde_json::Value),
-    /// What a record has in `resource.field`, the first that refers to what is given before: for HTTP clients alone. People name the records
+    /// The field `resource.field` of the first record that refers to the values given before: for HTTP clients alone. People name the records
     /// they mean.
     FieldOf(String),
 }
@@ -160,7 +160,7 @@ pub struct DomainDoc {
     /// Sentences in which operators tell their assistants who they are. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub system: Vec<String>,
-    /// What users say when a matter of the domain is settled. Not part of a materialised world.
+    /// Messages of users when a matter of the domain is settled. Not part of a materialised world.
     #[serde(default, skip_serializing_if = "ReactionsDoc::is_empty")]
     pub reactions: ReactionsDoc,
     /// How users sign in when a call needs it. Not part of a materialised world.

@@ -30,7 +30,7 @@ pub const MAX_CALLS: u32 = 40;
 /// The counts whose points count twice: a policy and a pressing user mislead strong models most.
 pub const DOUBLED: [&str; 2] = ["rules", "pushes"];
 
-/// What makes a task hard, counted in its proof.
+/// The counts of a proof that make a task hard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DifficultyCounts {

@@ -26,7 +26,7 @@ impl Maker<'_> {
             if address.is_null() {
                 return Some(Json::Null);
             }
-            // What asks for the page may stand beside its address: `{"after": "...", "link": "..."}`.
+            // The cursor of the page may stand beside its address: `{"after": "...", "link": "..."}`.
             let told = properties
                 .keys()
                 .filter_map(|name| Some((name.clone(), known.members.get(&*plain(name))?.clone())));
