@@ -2,7 +2,6 @@
 //! readable length.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The greatest number of lines of a file.
 const MAX_LINES: usize = 500;
@@ -20,14 +19,25 @@ const NO_NOUNS: [&str; 54] = [
 /// Nouns that end like a participle.
 const NOUNS: [&str; 6] = ["Deed", "Feed", "Need", "Seed", "Speed", "Thread"];
 
-/// Returns the source files of the repository, as git knows them.
+/// Returns the source files of the repository.
 fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let listed = Command::new("git").args(["ls-files", "*.rs"]).current_dir(root).output().unwrap();
-    let files: Vec<PathBuf> =
-        String::from_utf8(listed.stdout).unwrap().lines().map(|file| root.join(file)).collect();
+    let (mut files, mut folders) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if path.is_dir() {
+                if name != "target" && !name.starts_with('.') {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                files.push(path);
+            }
+        }
+    }
     assert!(files.len() > 1000, "found {} source files", files.len());
-    files.into_iter().filter(|file| file.exists()).collect()
+    files
 }
 
 /// Checks each line of all sources. `judge` returns the fault of a line.
