@@ -11,7 +11,7 @@ use diorama_baselines::environment::EnvironmentError;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
 use diorama_engine::tools::SearchVersion;
 use diorama_engine::{Base, BaseError};
-use diorama_grade::{Consent, Ended};
+use diorama_grade::{Consent, GoalEnd};
 use diorama_output::folder::Folder;
 use diorama_output::row::parts::{Episode, Event, UserFacts};
 use diorama_output::row::{Dialogue, Role};
@@ -231,8 +231,8 @@ impl Task {
         &'a self,
         given: &'a [FinishData],
         calls: impl Fn(&GoldGoal) -> usize,
-    ) -> Vec<Ended<'a>> {
-        let ended = self.goals.iter().zip(given).map(|(goal, given)| Ended {
+    ) -> Vec<GoalEnd<'a>> {
+        let ended = self.goals.iter().zip(given).map(|(goal, given)| GoalEnd {
             outcome: given.outcome,
             reason: given.reason,
             about: given.about.as_deref(),

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use diorama_engine::tools::SearchVersion;
-use diorama_output::export::Rejected;
+use diorama_output::export::RejectedMutant;
 use diorama_output::row::Dialogue;
 use diorama_proof::gates::find_rejected;
 use diorama_proof::ground_with;
@@ -26,11 +26,11 @@ impl WorldMutants {
 
     /// Returns the rejected mutants of a row. A row that cannot be grounded has none; `verify` reports the
     /// reason.
-    pub fn list(&self, row: &Dialogue) -> Vec<Rejected> {
+    pub fn list(&self, row: &Dialogue) -> Vec<RejectedMutant> {
         self.find_rejected(row).unwrap_or_default()
     }
 
-    fn find_rejected(&self, row: &Dialogue) -> Option<Vec<Rejected>> {
+    fn find_rejected(&self, row: &Dialogue) -> Option<Vec<RejectedMutant>> {
         let task = Task::of(row).ok()?;
         let world = self.0.get(&row.world_id).ok()?;
         let candidate = candidate_of(row, &task).ok()?;
@@ -52,7 +52,7 @@ impl WorldMutants {
             }
             let instead =
                 mutant.entry.as_ref().map(|entry| (entry.call.api.clone(), entry.call.arguments.clone()));
-            found.push(Rejected { kind: mutant.kind.name(), call: mutant.call, instead });
+            found.push(RejectedMutant { kind: mutant.kind.name(), call: mutant.call, instead });
         }
         Some(found)
     }

@@ -8,7 +8,7 @@ mod derive;
 mod error;
 
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_grade::{Attempt, Prepared};
+use diorama_grade::{Attempt, PreparedChecks};
 use diorama_output::row::parts::Event;
 use diorama_output::row::{Dialogue, Role};
 use diorama_proof::GateReport;
@@ -67,8 +67,8 @@ pub fn replay(row: &Dialogue, worlds: &Worlds) -> Result<bool, VerifyError> {
     let log: Vec<_> = session.log().collect();
     let mut task = task;
     task.tell_changes_by_goal(&world).map_err(|error| VerifyError::Checks(error.to_string()))?;
-    let prepared =
-        Prepared::new(&task.checks, &world.base).map_err(|error| VerifyError::Checks(error.to_string()))?;
+    let prepared = PreparedChecks::new(&task.checks, &world.base)
+        .map_err(|error| VerifyError::Checks(error.to_string()))?;
     let given = task.final_answers(&world, &log);
     let gold = task.endings(&given, |goal| goal.calls.end);
     let attempt = Attempt {

@@ -16,7 +16,7 @@ use diorama_llm::RequestOrigin;
 use super::error::CliError;
 use super::eval::model::ModelArgs;
 use super::eval::name::{AgentName, ModelAgent, VariantArgs};
-use super::{Done, Streams, terminal};
+use super::{CommandEnd, Streams, terminal};
 use crate::evaluation::at_once::at_once;
 use crate::evaluation::environment::Budget;
 
@@ -45,7 +45,7 @@ pub enum Which {
 }
 
 impl Bench {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         match self.which {
             Which::RestBench(command) => command.run(streams),
             Which::ApiBank(command) => command.run(streams),

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::Shell;
 
 use super::error::CliError;
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 
 /// Print a script that completes commands and options in a shell.
 ///
@@ -18,10 +18,10 @@ pub struct Completions {
 }
 
 impl Completions {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut super::command(), "diorama", &mut script);
         streams.out.write_all(&script)?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

@@ -9,7 +9,7 @@ pub(super) mod view;
 use clap::{Args, Subcommand};
 
 use super::error::CliError;
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 
 /// View, verify, measure, merge and export datasets.
 #[derive(Debug, Args)]
@@ -34,7 +34,7 @@ enum Action {
 }
 
 impl DatasetCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         match self.command {
             Action::Verify(command) => command.run(streams),
             Action::Stats(command) => command.run(streams),

@@ -31,7 +31,7 @@ use self::report::{Report, Who};
 use super::error::CliError;
 use super::files::open_dataset;
 use super::rows::RowsArgs;
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 use crate::episode::Worlds;
 use crate::evaluation::batch::Arena;
 use crate::evaluation::environment::Budget;
@@ -72,7 +72,7 @@ enum Action {
 }
 
 impl EvalCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         match self.command {
             Action::Run(run) => run.run(streams),
             Action::Compare(compare) => compare.run(streams),
@@ -193,7 +193,7 @@ impl Progress {
 }
 
 impl RunArgs {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let folder = open_dataset(&self.dataset)?;
         let rows = self.rows.read(&folder)?;
         let agent = self.agent;
@@ -243,7 +243,7 @@ impl RunArgs {
         let success = report.results.success;
         let low = self.min_success.is_some_and(|share| success < share);
         let high = self.max_success.is_some_and(|share| success > share);
-        Ok(if low || high { Done::NotMet } else { Done::Met })
+        Ok(if low || high { CommandEnd::NotMet } else { CommandEnd::Met })
     }
 
     fn plan(

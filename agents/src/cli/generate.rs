@@ -30,7 +30,7 @@ use super::documents::find::is_several;
 use super::error::CliError;
 use super::files::open_storage;
 use super::inputs::{InputWorlds, RefusedDocument, Sources};
-use super::{Done, Streams, terminal};
+use super::{CommandEnd, Streams, terminal};
 use crate::catalog;
 use crate::rows::source::write_rows;
 use crate::rows::uses::{self, Use};
@@ -131,7 +131,7 @@ const DOMAINS: usize = 3;
 const HARD_DOMAINS: usize = 10;
 
 impl Generate {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let started = Instant::now();
         if let (Some(file), Some(tasks)) = (&self.traces.from_traces, &self.traces.tasks) {
             let threads = self.threads.or_else(|| std::thread::available_parallelism().ok());
@@ -219,14 +219,14 @@ impl Generate {
             self.report((&recipe, &summary), None, &refused, started.elapsed().as_secs_f64(), streams)?;
             // The program ends after this, and freeing the worlds would only take time.
             std::mem::forget(recipe);
-            return Ok(Done::Met);
+            return Ok(CommandEnd::Met);
         };
         let recipe = Arc::new(recipe);
         let outcome = self.llm.make(Arc::clone(&recipe), asked, (&writer, &steps, batches), threads)?;
         let summary = writer.finish()?;
         let outcome = self.llm.report((&storage, &steps), &summary, outcome)?;
         self.report((&recipe, &summary), Some(&outcome), &refused, started.elapsed().as_secs_f64(), streams)?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 
     /// The number of domains of a world.

@@ -10,7 +10,7 @@ use tokio::net::TcpListener;
 
 use super::error::CliError;
 use super::serve::wait_for_signal;
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 
 /// Address of the pages, which only this machine can reach.
 const HOST: &str = "127.0.0.1";
@@ -33,7 +33,7 @@ pub(super) fn serve_pages(
     port: u16,
     first: &str,
     streams: &mut Streams<'_>,
-) -> Result<Done, CliError> {
+) -> Result<CommandEnd, CliError> {
     let failed = |source| CliError::Listen { host: HOST.to_owned(), port, source };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let listener = runtime.block_on(TcpListener::bind((HOST, port))).map_err(failed)?;
@@ -44,5 +44,5 @@ pub(super) fn serve_pages(
     streams.print(&json!({"listening": page}), || format!("open {page} in a browser; Ctrl-C ends it\n"))?;
     let ended = runtime.block_on(http::serve(listener, app, wait_for_signal()));
     ended.map_err(|error| StartError::from(OpenError::from(error)))?;
-    Ok(Done::Met)
+    Ok(CommandEnd::Met)
 }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::error::CliError;
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 
 /// Print a JSON Schema.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub enum SchemaKind {
 }
 
 impl Schema {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let schema = match self.of {
             SchemaKind::World => diorama_seeds::check::json_schema(),
             SchemaKind::Candidate => diorama_proof::candidate::json_schema(),
@@ -37,6 +37,6 @@ impl Schema {
         streams.print(&schema, || {
             serde_json::to_string_pretty(&schema).map(|text| text + "\n").unwrap_or_default()
         })?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::embedder::EmbedderArguments;
 use super::error::CliError;
 use super::inputs::{InputWorlds, Inputs};
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 
 /// Find APIs by what they do, in plain words.
 ///
@@ -56,7 +56,7 @@ fn method(name: &str) -> Result<Method, String> {
 }
 
 impl Search {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         let InputWorlds { docs, refused, files } = self.inputs.read_or_catalog(streams)?;
         let names: Vec<String> = docs.iter().map(|doc| doc.name.clone()).collect();
         let mut apis = Vec::new();
@@ -91,6 +91,6 @@ impl Search {
             };
             hits.iter().map(line).collect()
         })?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 }

@@ -35,7 +35,7 @@ use super::files::open_dataset;
 use super::inputs::{RefusedDocument, Sources, located, read_world};
 use super::openapi::read_document;
 use super::task::check::Gates;
-use super::{Done, Streams, terminal};
+use super::{CommandEnd, Streams, terminal};
 use crate::catalog;
 use crate::tasks::DatasetTasks;
 
@@ -180,7 +180,7 @@ const MADE_TOKEN: &str =
 const GRACE: Duration = Duration::from_secs(10);
 
 impl Serve {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         self.run_until(streams, wait_for_signal())
     }
 
@@ -192,7 +192,7 @@ impl Serve {
         self,
         streams: &mut Streams<'_>,
         shutdown: impl Future<Output = ()> + Send + 'static,
-    ) -> Result<Done, CliError> {
+    ) -> Result<CommandEnd, CliError> {
         if self.check {
             return self.check_state(streams);
         }
@@ -315,7 +315,7 @@ impl Serve {
         });
         runtime.shutdown_timeout(Duration::from_secs(1));
         ended.map_err(|error| StartError::from(OpenError::from(error)))?;
-        Ok(Done::Met)
+        Ok(CommandEnd::Met)
     }
 
     /// Returns true if the world has a session at the root. `worlds` is the number of worlds.

@@ -6,7 +6,7 @@ mod grade;
 use clap::{Args, Subcommand};
 
 use super::error::CliError;
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 
 /// Check proposed tasks against the six gates, and measure the grader.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ enum Action {
 }
 
 impl TaskCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         match self.command {
             Action::Check(command) => command.run(streams),
             Action::Grade(command) => command.run(streams),

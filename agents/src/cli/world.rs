@@ -23,7 +23,7 @@ use self::test::Test;
 use super::error::CliError;
 use super::files::read_file;
 use super::inputs::{located, read_world, texts_of};
-use super::{Done, Streams};
+use super::{CommandEnd, Streams};
 use crate::catalog;
 use crate::worlds::inspect::deepened;
 
@@ -73,7 +73,7 @@ enum Action {
 }
 
 impl WorldCommand {
-    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<Done, CliError> {
+    pub(super) fn run(self, streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
         match self.command {
             Action::List => list(streams),
             Action::Check { files } => check(&files, streams),
@@ -82,13 +82,13 @@ impl WorldCommand {
                 let compiled = world::compile(&doc).map_err(|report| located(&world, report))?;
                 let text = world::show(&compiled);
                 streams.print(&doc, || text)?;
-                Ok(Done::Met)
+                Ok(CommandEnd::Met)
             }
             Action::Build { world, seed } => {
                 let made = Source::new(read_world(&world)?).and_then(|source| source.materialise(seed));
                 let made = made.map_err(|report| located(&world, report))?;
                 writeln!(streams.out, "{}", made.canonical)?;
-                Ok(Done::Met)
+                Ok(CommandEnd::Met)
             }
             Action::Test(command) => command.run(streams),
             Action::Scaffold(command) => command.run(streams),
@@ -99,7 +99,7 @@ impl WorldCommand {
     }
 }
 
-fn list(streams: &mut Streams<'_>) -> Result<Done, CliError> {
+fn list(streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
     let worlds = catalog::worlds()?;
     let of = |doc: &WorldDoc| {
         let head = doc.domain.as_ref().or_else(|| doc.domains.first().map(|domain| &domain.domain));
@@ -118,10 +118,10 @@ fn list(streams: &mut Streams<'_>) -> Result<Done, CliError> {
         };
         data.iter().map(line).collect()
     })?;
-    Ok(Done::Met)
+    Ok(CommandEnd::Met)
 }
 
-fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError> {
+fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<CommandEnd, CliError> {
     let mut all = Vec::new();
     let mut text = String::new();
     let mut errors = 0;
@@ -152,5 +152,5 @@ fn check(files: &[PathBuf], streams: &mut Streams<'_>) -> Result<Done, CliError>
     }
     let none = all.is_empty();
     streams.print(&json!({ "files": files.len(), "errors": errors, "findings": all }), || text)?;
-    Ok(if none { Done::Met } else { Done::NotMet })
+    Ok(if none { CommandEnd::Met } else { CommandEnd::NotMet })
 }

@@ -11,7 +11,7 @@ use diorama_baselines::trace::Note;
 use diorama_engine::Base;
 use diorama_engine::fault::Faults;
 use diorama_engine::session::{LogEntry, Session};
-use diorama_grade::{Attempt, Grade, Prepared};
+use diorama_grade::{Attempt, Grade, PreparedChecks};
 use diorama_seeds::agent_tools::{self, CONFIRM, Confirmation, MAX_CONFIRMED_CALLS};
 use diorama_seeds::ending;
 use diorama_seeds::task::{Call, GoldCall};
@@ -31,7 +31,7 @@ use diorama_baselines::environment::{
 pub struct Judge {
     task: Task,
     world: Arc<World>,
-    prepared: Prepared,
+    prepared: PreparedChecks,
 }
 
 /// The task itself, from which privileged agents are built. An agent under test never gets it.
@@ -73,10 +73,8 @@ impl Judge {
     /// Returns an error if the task's checks do not fit its world.
     pub fn new(mut task: Task, world: Arc<World>) -> Result<Self, EpisodeError> {
         task.tell_changes_by_goal(&world)?;
-        let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
-            row: task.id.clone(),
-            column: "checks",
-            what: error.to_string(),
+        let prepared = PreparedChecks::new(&task.checks, &world.base).map_err(|error| {
+            EpisodeError::Column { row: task.id.clone(), column: "checks", what: error.to_string() }
         })?;
         Ok(Self { task, world, prepared })
     }

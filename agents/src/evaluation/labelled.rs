@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use diorama_engine::session::LogEntry;
-use diorama_grade::{Attempt, Ended, Grade, Prepared};
+use diorama_grade::{Attempt, GoalEnd, Grade, PreparedChecks};
 use diorama_seeds::ending::Finish;
 use diorama_seeds::task::Call;
 use diorama_user::conversation::FinishData;
@@ -148,10 +148,10 @@ impl LabelledEpisode {
                 None => reference.unwrap_or_default(),
             })
             .collect();
-        let ended: Vec<Ended<'_>> = given
+        let ended: Vec<GoalEnd<'_>> = given
             .iter()
             .zip(calls)
-            .map(|(given, calls)| Ended {
+            .map(|(given, calls)| GoalEnd {
                 outcome: given.outcome,
                 reason: given.reason,
                 about: given.about.as_deref(),
@@ -160,10 +160,8 @@ impl LabelledEpisode {
                 consents: Vec::new(),
             })
             .collect();
-        let prepared = Prepared::new(&task.checks, &world.base).map_err(|error| EpisodeError::Column {
-            row: task.id.clone(),
-            column: "checks",
-            what: error.to_string(),
+        let prepared = PreparedChecks::new(&task.checks, &world.base).map_err(|error| {
+            EpisodeError::Column { row: task.id.clone(), column: "checks", what: error.to_string() }
         })?;
         Ok(prepared.grade(&Attempt {
             base: &world.base,

@@ -60,19 +60,19 @@ pub enum AskError {
 
 impl From<NoReply> for AskError {
     fn from(lost: NoReply) -> Self {
-        Self::Lost(lost)
+        Self::NoReply(lost)
     }
 }
 
 impl From<ChatError> for AskError {
     fn from(error: ChatError) -> Self {
-        Self::Lost(NoReply::of(&error))
+        Self::NoReply(NoReply::of(&error))
     }
 }
 
 impl From<PromptError> for AskError {
     fn from(error: PromptError) -> Self {
-        Self::Lost(NoReply::Fatal(error.to_string()))
+        Self::NoReply(NoReply::Fatal(error.to_string()))
     }
 }
 

@@ -145,7 +145,7 @@ pub async fn judge(
         match asker.ask(question, |answer| parse(answer, &shown)).await {
             Ok(told) => verdict.votes.push(told.value),
             Err(AskError::Malformed(_)) => verdict.malformed += 1,
-            Err(AskError::Lost(lost)) => return Err(lost),
+            Err(AskError::NoReply(lost)) => return Err(lost),
         }
     }
     Ok(verdict)

@@ -92,7 +92,7 @@ enum Loss {
 
 impl From<NoReply> for Loss {
     fn from(lost: NoReply) -> Self {
-        Self::Lost(lost)
+        Self::NoReply(lost)
     }
 }
 
@@ -103,7 +103,7 @@ impl Loss {
 
     fn unasked(step: &'static str, unasked: AskError) -> Self {
         match unasked {
-            AskError::Lost(lost) => Self::Lost(lost),
+            AskError::NoReply(lost) => Self::NoReply(lost),
             AskError::Malformed(what) => Self::dropped(step, "malformed", what),
         }
     }
@@ -160,7 +160,7 @@ pub async fn make_row(run_context: Arc<RunContext>, world: Arc<BatchWorld>, job:
                 work.funnel.drop_at(step, &reason);
                 work.note(step, StepOutcome::Dropped, Some((&reason, &what)), Json::Null);
             }
-            Err(Loss::Lost(lost)) => {
+            Err(Loss::NoReply(lost)) => {
                 outcome.unfinished = Some(lost);
                 break;
             }

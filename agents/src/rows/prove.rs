@@ -25,7 +25,7 @@ pub enum Rejection {
 pub(crate) enum BandError {
     /// The candidate fails in any band.
     #[error(transparent)]
-    Rejection(#[from] Rejection),
+    Rejected(#[from] Rejection),
     /// It has another difficulty than the requested one.
     #[error("{0}")]
     Band(&'static str),

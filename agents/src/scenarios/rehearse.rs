@@ -29,7 +29,7 @@ pub enum Lost {
     Unplayed(#[from] Unplayed),
     /// The played conversation does not pass.
     #[error("{rejected}")]
-    Rejection {
+    Rejected {
         /// The played conversation.
         candidate: Box<Candidate>,
         /// The reason for its rejection.

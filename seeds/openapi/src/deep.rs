@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Facts, Known, NoRecords, Schemas};
+use diorama_seeds::contract::{Facts, KnownValues, NoRecords, Schemas};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::materialise::Source;
 use diorama_seeds::world;
@@ -28,7 +28,7 @@ fn make(doc: WorldDoc) {
         let Some(reply) = api.contract.as_ref().and_then(|contract| contract.reply.as_ref()) else {
             continue;
         };
-        let facts = Facts { known: Rc::new(Known::default()), list: None, now: 0, lookup: &NoRecords };
+        let facts = Facts { known: Rc::new(KnownValues::default()), list: None, now: 0, lookup: &NoRecords };
         let _ = schemas.reply(reply, &facts);
     }
     if let Ok(source) = Source::new(doc) {

@@ -8,9 +8,9 @@ use super::*;
 struct OnlyCaller;
 
 impl Lookup for OnlyCaller {
-    fn caller(&self) -> Option<Known> {
+    fn caller(&self) -> Option<KnownValues> {
         let members = [("id".to_owned(), json!("u1")), ("login".to_owned(), json!("ana"))].into();
-        Some(Known { key: json!("u1"), noun: "user".to_owned(), members, ..Known::default() })
+        Some(KnownValues { key: json!("u1"), noun: "user".to_owned(), members, ..KnownValues::default() })
     }
 }
 
@@ -31,18 +31,18 @@ fn schemas() -> Schemas {
     )
 }
 
-fn known(members: Json, named: Vec<Named>) -> Rc<Known> {
+fn known(members: Json, named: Vec<NameableRecord>) -> Rc<KnownValues> {
     let members = members.as_object().into_iter().flatten().map(|(name, value)| (plain(name), value.clone()));
-    Rc::new(Known {
+    Rc::new(KnownValues {
         seed: 7,
         noun: "message".to_owned(),
         members: members.collect::<HashMap<_, _>>(),
         named,
-        ..Known::default()
+        ..KnownValues::default()
     })
 }
 
-fn reply(schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
+fn reply(schema: &Json, known: Rc<KnownValues>, list: Option<List>) -> Json {
     let schemas = schemas();
     let made = schemas.reply(schema, &Facts { known, list, now: 1_770_000_000, lookup: &OnlyCaller });
     assert_eq!(schemas.check(schema, &made, Side::Reply), Ok(()), "{made}");
@@ -77,7 +77,7 @@ fn replies_show_what_is_known_under_any_spelling_and_are_valid_for_the_rest() {
         "sid": {"type": "string"}, "body": {"type": ["string", "null"]}, "conversation_sid": {"type": "string"},
         "size": {"type": "string"}, "pet": {"oneOf": [{"$ref": "#/schemas/Cat"}, {"$ref": "#/schemas/Dog"}]},
         "first": {"$ref": "#/schemas/Node"}, "secret": {"type": "string", "writeOnly": true}}});
-    let named = Named {
+    let named = NameableRecord {
         noun: "conversation".to_owned(),
         role: "conversation".to_owned(),
         of: None,
@@ -178,7 +178,7 @@ fn the_alternative_is_shown_that_shows_most_of_what_is_known() {
 fn a_list_shows_the_key_that_opens_its_items() {
     let schema =
         json!({"type": "array", "items": {"type": "object", "properties": {"size": {"type": "integer"}}}});
-    let item = Known { key: json!("k-1"), key_name: "dataset".to_owned(), ..Known::default() };
+    let item = KnownValues { key: json!("k-1"), key_name: "dataset".to_owned(), ..KnownValues::default() };
     let list = List { name: String::new(), items: vec![Rc::new(item)] };
     let shown = reply(&schema, known(json!({}), Vec::new()), Some(list));
     assert_eq!(shown[0]["dataset"], json!("k-1"));
@@ -198,7 +198,7 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
         "object": {"enum": ["message"]}, "city": {"type": "string"}, "thread": {"type": "object", "properties": {"id": {"type": "string"}}},
         "content": {"type": "array", "items": part}, "about": {"type": "object", "properties": {"thread_id": {"type": "string"}}}}});
     let told = json!({"id": "m1", "content": "hello", "created_at": "2026-02-02T02:40:00Z"});
-    let thread = Named {
+    let thread = NameableRecord {
         noun: "thread".to_owned(),
         role: "thread".to_owned(),
         of: None,
@@ -207,7 +207,7 @@ fn something_new_shows_what_was_sent_and_what_it_must() {
         sure: false,
     };
     let old = known(told, vec![thread]);
-    let new = Rc::new(Known { is_new: true, ..(*old).clone() });
+    let new = Rc::new(KnownValues { is_new: true, ..(*old).clone() });
     let content = json!([{"type": "text", "text": {"value": "hello"}}]);
     assert_eq!(
         reply(&schema, new, None),
@@ -285,7 +285,7 @@ fn members_that_depend_on_others_are_held_to_it_and_replies_keep_it() {
     let holds = |value: Json| schemas().check(&beside, &value, Side::Request).is_ok();
     assert!(holds(json!({"kind": "cat", "age": 3})) && !holds(json!({"kind": "cat", "colour": "red"})));
     for seed in 0..8 {
-        let known = Rc::new(Known { seed, ..Known::default() });
+        let known = Rc::new(KnownValues { seed, ..KnownValues::default() });
         let made = schemas().reply(&schema, &Facts { known, list: None, now: 0, lookup: &OnlyCaller });
         assert!(schemas().check(&schema, &made, Side::Reply).is_ok(), "{made}");
     }
@@ -304,7 +304,7 @@ fn whole_numbers_are_exact() {
 
 /// Returns replies for many seeds about a record with some known members.
 fn made(schema: &Json, told: &Json) -> Vec<Json> {
-    let of = |seed| Rc::new(Known { seed, ..(*known(told.clone(), Vec::new())).clone() });
+    let of = |seed| Rc::new(KnownValues { seed, ..(*known(told.clone(), Vec::new())).clone() });
     (0..60).map(|seed| reply(schema, of(seed * 7_919), None)).collect()
 }
 
@@ -409,7 +409,8 @@ fn a_sent_scalar_is_the_value_or_slug_of_the_object_that_shows_it() {
     let sent = json!({"topic": "Ships", "region": "nyc3", "size": "small"});
     let sent = sent.as_object().cloned().unwrap_or_default();
     let members = sent.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let record = Rc::new(Known { key: json!("C1"), is_new: true, sent, members, ..Known::default() });
+    let record =
+        Rc::new(KnownValues { key: json!("C1"), is_new: true, sent, members, ..KnownValues::default() });
     let shown = reply(&schema, record, None);
     assert_eq!(
         [&shown["topic"]["value"], &shown["region"]["slug"], &shown["size_slug"]],

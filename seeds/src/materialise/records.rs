@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use self::field::Dealt;
 use self::fields::{Fields, UniqueValues};
-use self::known::{KnownValues, given_value};
+use self::known::{ReferenceTargets, given_value};
 use super::cast::Cast;
 use super::derive::{FinishedRecords, Indexes, MOST_BYTES};
 use super::maker::{Fault, Maker};
@@ -45,7 +45,7 @@ pub(super) struct Run<'a> {
     bytes: Cell<u64>,
     indexes: Indexes,
     /// Possible targets of given references, by resource.
-    known: RefCell<Vec<KnownValues>>,
+    known: RefCell<Vec<ReferenceTargets>>,
 }
 
 /// A record of `each`.
@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
             later: Vec::new(),
             bytes: Cell::new(MOST_BYTES),
             indexes: Indexes::default(),
-            known: RefCell::new((0..resources).map(|_| KnownValues::default()).collect()),
+            known: RefCell::new((0..resources).map(|_| ReferenceTargets::default()).collect()),
         };
         run.count()?;
         for index in 0..resources {

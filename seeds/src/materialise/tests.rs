@@ -15,7 +15,7 @@ fn source(text: &str) -> Result<Source, Report> {
     Source::new(world::read("test.yaml", text.as_bytes())?)
 }
 
-fn made(text: &str, seed: u64) -> Result<Materialised, Report> {
+fn made(text: &str, seed: u64) -> Result<MaterialisedWorld, Report> {
     source(text)?.materialise(seed)
 }
 
@@ -25,7 +25,7 @@ fn of(resources: &str) -> String {
 }
 
 /// Returns the records as lines, one resource after the other.
-fn shown(made: &Materialised) -> String {
+fn shown(made: &MaterialisedWorld) -> String {
     let mut lines = String::new();
     for resource in &made.world.resources {
         lines.push_str(&format!("{}\n", resource.qualified));
@@ -45,7 +45,7 @@ fn shown(made: &Materialised) -> String {
 }
 
 /// Returns the values of one field in the order of keys.
-fn column(made: &Materialised, resource: &str, field: &str) -> Vec<Value> {
+fn column(made: &MaterialisedWorld, resource: &str, field: &str) -> Vec<Value> {
     let resource = made.world.resource(made.world.resource_named(resource).unwrap());
     let field = resource.field_named(field).unwrap().index();
     resource.records.iter().map(|record| record[field].clone()).collect()
@@ -58,7 +58,7 @@ fn refusal(resources: &str) -> String {
 
 /// Checks that the written document parses to the same records. Parsing checks types, limits, uniqueness and
 /// references.
-fn holds(made: &Materialised) {
+fn holds(made: &MaterialisedWorld) {
     let (doc, read) = match world::load("made.json", made.canonical.as_bytes()) {
         Ok(read) => read,
         Err(report) => panic!("{report}"),
@@ -111,7 +111,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_gives_others() {
     assert_eq!(doc.materialised, Some(7));
     assert_ne!(first.hash, other.hash);
     let keys =
-        |made: &Materialised| column(made, "visit", "visit_id").into_iter().collect::<BTreeSet<Value>>();
+        |made: &MaterialisedWorld| column(made, "visit", "visit_id").into_iter().collect::<BTreeSet<Value>>();
     assert!(keys(&first).is_disjoint(&keys(&other)), "keys follow from the seed");
     // A document that is already materialised stays unchanged for any seed.
     let kept = materialised(&doc, 99).unwrap();
@@ -125,7 +125,7 @@ fn what_is_added_elsewhere_changes_nothing_here() {
     let more = of("pet: {key: id, fields: {name: {type: string}}, records: 3}, \
          person: {key: id, fields: {age: {type: integer}, name: {type: string}, email: {type: string}, note: {type: string}}, records: 9}");
     let (plain, more) = (made(&plain, 3).unwrap(), made(&more, 3).unwrap());
-    let records = |made: &Materialised| -> BTreeSet<(Value, Value, Value)> {
+    let records = |made: &MaterialisedWorld| -> BTreeSet<(Value, Value, Value)> {
         let fields = ["id", "name", "note"].map(|field| column(made, "person", field));
         let [ids, names, notes] = fields;
         ids.into_iter().zip(names).zip(notes).map(|((id, name), note)| (id, name, note)).collect()
@@ -382,7 +382,7 @@ fn rows_give_values_that_go_together() {
     };
     let with_rows = made(&tariff(rows), 4).unwrap();
     holds(&with_rows);
-    let of_names = |made: &Materialised| -> BTreeSet<String> {
+    let of_names = |made: &MaterialisedWorld| -> BTreeSet<String> {
         let cells = ["name", "fuel", "unit", "base"].map(|field| column(made, "tariff", field));
         let row =
             |at: usize| cells.iter().map(|column| format!("{:?}", column[at])).collect::<Vec<_>>().join(" ");

@@ -2,7 +2,7 @@
 //! APIs.
 
 use diorama_seeds::model::ResourceId;
-use diorama_sessions::{Kind, Problem, Served, quoted};
+use diorama_sessions::{Kind, Problem, ServedWorld, quoted};
 use diorama_simulator::search::{ApiHit, ApiQuery, SearchBy};
 use maud::{Markup, html};
 
@@ -125,7 +125,7 @@ fn hits(visit: &Visit<'_>, text: &str, by: SearchBy) -> Result<Markup, Problem> 
 }
 
 /// Returns the world with a name, or the problem for the page.
-pub(crate) fn find_world<'a>(visit: &Visit<'a>, id: &str) -> Result<&'a Served, Problem> {
+pub(crate) fn find_world<'a>(visit: &Visit<'a>, id: &str) -> Result<&'a ServedWorld, Problem> {
     let missing = |_| Problem::new(Kind::NotFound, format!("no world has the name {}", quoted(id, 60)));
     visit.app.sessions().worlds().named(id).map_err(missing)
 }

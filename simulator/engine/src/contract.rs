@@ -8,7 +8,7 @@ mod traced;
 
 use std::rc::Rc;
 
-use diorama_seeds::contract::{Contract, Facts, Known, List, ME, Side, key_name, plain};
+use diorama_seeds::contract::{Contract, Facts, KnownValues, List, ME, Side, key_name, plain};
 use diorama_seeds::materialise::provider_of_name;
 use diorama_seeds::model::{Api, FieldId, Method, Parameter, Place, Record, ResourceId, Setter, Source};
 use diorama_seeds::schema::{Schema, Type};
@@ -30,7 +30,7 @@ struct ListPage<'a> {
     id: ResourceId,
     records: &'a [Record],
     /// The facts about each of its records.
-    known: Vec<Known>,
+    known: Vec<KnownValues>,
     /// Number of records in the whole list.
     total: usize,
     window: &'a Window,
@@ -294,7 +294,7 @@ impl Run<'_> {
         let Some(schema) = &contract.reply else { return Ok(Body::Object(Vec::new())) };
         let mut known = match record {
             Some((id, record)) => self.known_of(id, record),
-            None => Known { seed: seed_of(&self.api.name, ""), ..Known::default() },
+            None => KnownValues { seed: seed_of(&self.api.name, ""), ..KnownValues::default() },
         };
         tell(&mut known.members, self.sent.clone());
         if self.api.method == Method::Delete {
@@ -318,7 +318,7 @@ impl Run<'_> {
     }
 
     /// Adds the calculated and embedded reply members of a record to the known facts.
-    fn tell_computed(&mut self, id: ResourceId, record: &Record, known: &mut Known) -> Outcome<()> {
+    fn tell_computed(&mut self, id: ResourceId, record: &Record, known: &mut KnownValues) -> Outcome<()> {
         let api = self.api;
         for member in api.reply.members.iter().filter(|member| !matches!(member.source, Source::Field(_))) {
             if let Some(body) = self.show_source(&member.source, id, record)? {
@@ -357,7 +357,7 @@ impl Run<'_> {
     }
 
     fn list_json(&self, contract: &Contract, schema: &Json, page: ListPage<'_>) -> Json {
-        let mut around = Known { seed: seed_of(&self.api.name, ""), ..Known::default() };
+        let mut around = KnownValues { seed: seed_of(&self.api.name, ""), ..KnownValues::default() };
         let resource = self.resource(page.id);
         let keys: Vec<Json> = page.records.iter().map(|record| self.key_json(resource, record)).collect();
         let next = page.next.to_json(self.zone());
@@ -399,7 +399,13 @@ impl Run<'_> {
         by_key.or_else(|| found.iter().rposition(shows)).unwrap_or(found.len())
     }
 
-    fn reply_of(&self, contract: &Contract, schema: &Json, known: Rc<Known>, list: Option<List>) -> Json {
+    fn reply_of(
+        &self,
+        contract: &Contract,
+        schema: &Json,
+        known: Rc<KnownValues>,
+        list: Option<List>,
+    ) -> Json {
         let now = self.draft.state.clock().0;
         contract.schemas.reply(schema, &Facts { known, list, now, lookup: self })
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use diorama_engine::Base;
 use diorama_engine::session::{LogEntry, Session, SessionOptions};
-use diorama_grade::{Attempt, Ended, Prepared};
+use diorama_grade::{Attempt, GoalEnd, PreparedChecks};
 use diorama_seeds::task::{Call, Checks, Outcome};
 use serde_json::json;
 
@@ -77,7 +77,7 @@ fn episode(base: &Arc<Base>) -> (Session, Vec<Arc<LogEntry>>) {
 #[divan::bench]
 fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
     let base = clinic();
-    let prepared = Prepared::new(&checks(), &base).unwrap();
+    let prepared = PreparedChecks::new(&checks(), &base).unwrap();
     let (session, log) = episode(&base);
     let facts = json!({
         "cheaper_dentist": "Dr. Ana Silva", "fee_of_the_dentist": 80, "next_appointment": "2026-03-05T14:30",
@@ -89,7 +89,7 @@ fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
         initial: session.initial(),
         last: session.state(),
         log: &log,
-        goals: &[Ended { outcome, facts, calls: log.len(), ..Ended::default() }],
+        goals: &[GoalEnd { outcome, facts, calls: log.len(), ..GoalEnd::default() }],
     };
     let grade = prepared.grade(&attempt);
     assert!(grade.success, "{grade:?}");
@@ -100,5 +100,5 @@ fn grade_prepared(bencher: divan::Bencher<'_, '_>) {
 fn prepare(bencher: divan::Bencher<'_, '_>) {
     let base = clinic();
     let checks = checks();
-    bencher.bench(|| Prepared::new(divan::black_box(&checks), &base).unwrap());
+    bencher.bench(|| PreparedChecks::new(divan::black_box(&checks), &base).unwrap());
 }

@@ -6,7 +6,7 @@ use diorama_seeds::task::{Checks, Outcome, RefusalClass};
 use serde_json::{Value as Json, json};
 
 use self::shared::{base, call};
-use super::{Attempt, CheckError, Ended, Grade, Prepared, Verdict, grade};
+use super::{Attempt, CheckError, GoalEnd, Grade, PreparedChecks, Verdict, grade};
 use crate::evidence::Verdicts;
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
@@ -84,11 +84,11 @@ fn run(checks: &Checks, episode: Episode<'_>) -> Result<Grade, CheckError> {
     let log: Vec<_> = session.log().collect();
     let Episode { outcome, reason, about, ref facts, .. } = episode;
     let facts = facts.as_object();
-    let ended = [Ended { outcome, reason, about, facts, calls: log.len(), ..Ended::default() }];
+    let ended = [GoalEnd { outcome, reason, about, facts, calls: log.len(), ..GoalEnd::default() }];
     let attempt =
         Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, goals: &ended };
     let graded = grade(checks, &attempt)?;
-    let prepared = Prepared::new(checks, &base)?;
+    let prepared = PreparedChecks::new(checks, &base)?;
     assert_eq!(prepared.grade(&attempt), graded, "a second grade differs");
     assert_eq!(prepared.passes(&attempt, &Verdicts::default()), graded.success, "the short verdict differs");
     Ok(graded)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
-use diorama_seeds::contract::{Facts, Known, NoRecords};
+use diorama_seeds::contract::{Facts, KnownValues, NoRecords};
 use diorama_seeds::model::{Api, BehaviourKind, DomainId, Method, Parameter, Place};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::Call;
@@ -337,7 +337,7 @@ impl Player<'_> {
         else {
             return Arguments::new();
         };
-        let facts = Facts { known: Known::default().into(), list: None, now: 0, lookup: &NoRecords };
+        let facts = Facts { known: KnownValues::default().into(), list: None, now: 0, lookup: &NoRecords };
         let made = contract.schemas.reply(schema, &facts);
         if let Some(whole) = api.whole_body() {
             return Arguments::from_iter([(whole.name.to_string(), made)]);

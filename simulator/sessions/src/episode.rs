@@ -17,7 +17,7 @@ use super::sessions::Sessions;
 use super::store::Event;
 use super::tasks::TaskSpec;
 use diorama_engine::session::LogEntry;
-use diorama_grade::{Attempt, Cause, Grade, Prepared, Progress, exclusion};
+use diorama_grade::{Attempt, Cause, Grade, PreparedChecks, Progress, exclusion};
 use diorama_user::Scene;
 use diorama_user::conversation::{Exchange, FinishData};
 
@@ -42,7 +42,7 @@ impl Sessions {
                 format!("the checks of task {} do not fit its world: {error}", task.id),
             )
         };
-        let prepared = Prepared::new(&task.checks, &live.world.base).map_err(unfit)?;
+        let prepared = PreparedChecks::new(&task.checks, &live.world.base).map_err(unfit)?;
         let Some(log) = self.judged_log(live)? else {
             let outgrown = Grade::failed(task.checks.goals.len(), self.outgrown().detail());
             return self.keep_grade(live, grade_reply(outgrown, &[], Vec::new(), None));
@@ -201,7 +201,7 @@ fn read_arguments<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
 }
 
 /// Returns the verdicts on changes after each call.
-fn progress(prepared: &Prepared, attempt: &Attempt<'_>) -> Vec<Json> {
+fn progress(prepared: &PreparedChecks, attempt: &Attempt<'_>) -> Vec<Json> {
     let steps = prepared.progress(attempt, MAX_PROGRESS).into_iter().zip(attempt.log).enumerate();
     let shown = steps.map(|(position, (Progress { change, damage }, entry))| {
         json!({

@@ -21,7 +21,7 @@ use super::confirm::confirm;
 use super::progress::{AssistantTurn, Progress, Scene};
 use diorama_engine::Base;
 use diorama_engine::session::LogEntry;
-use diorama_grade::{Consent, Ended};
+use diorama_grade::{Consent, GoalEnd};
 
 /// The exchanges of an episode so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -211,7 +211,7 @@ impl Conversation {
     /// Returns the outcomes of the goals, for the grader. An open goal has ended with no data, after so many
     /// calls.
     #[must_use]
-    pub fn endings(&self, calls: usize) -> Vec<Ended<'_>> {
+    pub fn endings(&self, calls: usize) -> Vec<GoalEnd<'_>> {
         let mut ended = Vec::new();
         let mut consents = Vec::new();
         for exchange in &self.exchanges {
@@ -219,7 +219,7 @@ impl Conversation {
                 consents.push(Consent { calls: &exchange.consented, at: exchange.calls });
             }
             if exchange.ends {
-                ended.push(Ended {
+                ended.push(GoalEnd {
                     outcome: exchange.given.outcome,
                     reason: exchange.given.reason,
                     about: exchange.given.about.as_deref(),
@@ -229,7 +229,7 @@ impl Conversation {
                 });
             }
         }
-        ended.extend((!self.is_over()).then(|| Ended { calls, consents, ..Ended::default() }));
+        ended.extend((!self.is_over()).then(|| GoalEnd { calls, consents, ..GoalEnd::default() }));
         ended
     }
 }

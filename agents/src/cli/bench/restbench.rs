@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use diorama_benchmarks::entities::Entities;
-use diorama_benchmarks::restbench::{Asked, Field, Operations, Pool, Query, entities, imported, replay};
+use diorama_benchmarks::restbench::{Field, Operations, Pool, Query, QueryCase, entities, imported, replay};
 
 use super::{AgentArgs, tables};
 use crate::cli::error::CliError;
@@ -89,7 +89,8 @@ impl RestBenchCommand {
         }
         let jq = Isolation::of_this_program();
         let asked = queries.into_iter().enumerate();
-        let asked: Vec<Asked> = asked.map(|(index, query)| Asked::new(&field, index, query, &jq)).collect();
+        let asked: Vec<QueryCase> =
+            asked.map(|(index, query)| QueryCase::new(&field, index, query, &jq)).collect();
         let all = vec![None];
         let sizes = if self.pool.is_empty() { all } else { self.pool.iter().copied().map(Some).collect() };
         let mut summaries = Vec::new();

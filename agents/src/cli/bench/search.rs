@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use clap::Args;
-use diorama_benchmarks::retrieval::{CUTS, Interval, MEASURES, Material, Measured, Request};
+use diorama_benchmarks::retrieval::{CUTS, Interval, MEASURES, Material, Request, SearchMeasures};
 use diorama_engine::embed::{Embedder, embedded};
 use diorama_engine::search::{ToolFinder, entries};
 use diorama_engine::tools::{SearchVersion, TOOL_SEARCHER};
@@ -52,7 +52,7 @@ pub struct SearchCommand {
 /// Search method with its measures.
 struct Method {
     name: String,
-    measured: Measured,
+    measured: SearchMeasures,
     micros: f64,
 }
 
@@ -138,7 +138,7 @@ fn method(
     search: impl Fn(&str) -> Result<Vec<usize>, SearchError>,
 ) -> Result<Method, CliError> {
     let bar = terminal::bar(material.cases.len() as u64, "searches");
-    let mut measured = Measured::default();
+    let mut measured = SearchMeasures::default();
     let mut micros = Vec::new();
     for case in &material.cases {
         let started = Instant::now();

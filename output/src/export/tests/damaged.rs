@@ -2,17 +2,17 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::{NO_MUTANTS, Rejected, row, searched_row};
+use super::{NO_MUTANTS, RejectedMutant, row, searched_row};
 use crate::export::formats::write;
 use crate::export::{Format, Options, SearchForm};
 use crate::row::Dialogue;
 
-fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> Rejected {
+fn rejected(kind: &'static str, call: usize, instead: Option<(&str, Json)>) -> RejectedMutant {
     let arguments = |json: Json| json.as_object().cloned().unwrap_or_else(Map::new);
-    Rejected { kind, call, instead: instead.map(|(api, json)| (api.to_owned(), arguments(json))) }
+    RejectedMutant { kind, call, instead: instead.map(|(api, json)| (api.to_owned(), arguments(json))) }
 }
 
-fn pairs(options: Options, row: &Dialogue, mutants: Vec<Rejected>) -> Vec<Json> {
+fn pairs(options: Options, row: &Dialogue, mutants: Vec<RejectedMutant>) -> Vec<Json> {
     let lines = write(&options.shape().unwrap(), 0, row, &|_| mutants.clone()).unwrap().lines;
     lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -59,7 +59,7 @@ fn a_call_that_is_left_out_is_answered_at_once() {
 
 #[test]
 fn calls_of_a_wrong_form_make_no_pair() {
-    let none = |row: &Dialogue, mutant: Rejected| {
+    let none = |row: &Dialogue, mutant: RejectedMutant| {
         assert_eq!(pairs(USUAL, row, vec![mutant.clone()]), Vec::<Json>::new(), "{mutant:?}");
     };
     let change = |call, api, arguments| rejected("change_argument", call, Some((api, arguments)));

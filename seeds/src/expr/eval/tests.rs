@@ -8,9 +8,9 @@ fn run(clinic: &Clinic, source: &str, budget: u64) -> Result<String, EvalError> 
     let expr = compile(source, &mut clinic.scope()).unwrap_or_else(|error| panic!("{source}: {error}"));
     let (arguments, bound, budget) = (clinic.arguments(), clinic.bound(), Budget::new(budget));
     Ok(match clinic.env(&arguments, &bound, &budget).evaluate(&expr)? {
-        Bound::Value(value) => format!("{} {}", value.kind(), value.to_text(&clinic.zone)),
-        Bound::Record(record) => format!("record {}", record[0].to_text(&clinic.zone)),
-        Bound::Empty => "empty".to_owned(),
+        SlotContent::Value(value) => format!("{} {}", value.kind(), value.to_text(&clinic.zone)),
+        SlotContent::Record(record) => format!("record {}", record[0].to_text(&clinic.zone)),
+        SlotContent::Empty => "empty".to_owned(),
     })
 }
 
@@ -269,7 +269,7 @@ fn bytes_are_bounded_as_steps_are() {
         let mut value = Value::string("twelve bytes");
         for _ in 0..40 {
             match clinic.env(&with(&value), &[], &Budget::default()).evaluate(&expr) {
-                Ok(Bound::Value(next)) => value = next,
+                Ok(SlotContent::Value(next)) => value = next,
                 Ok(other) => panic!("{other:?}"),
                 Err(error) => return (error, value),
             }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use diorama_seeds::contract::{AS, Known, Listed, Lookup, Named, plain};
+use diorama_seeds::contract::{AS, KnownValues, ListedRecords, Lookup, NameableRecord, plain};
 use diorama_seeds::model::{FieldId, Record, Resource, ResourceId};
 use diorama_seeds::naming::{reserved, snake};
 use diorama_seeds::schema::{Schema, Type};
@@ -19,13 +19,18 @@ const MAX_LEVELS: usize = 8;
 
 impl Run<'_> {
     /// Returns the facts about a record.
-    pub(super) fn known_of(&self, id: ResourceId, record: &Record) -> Known {
+    pub(super) fn known_of(&self, id: ResourceId, record: &Record) -> KnownValues {
         self.known_from(id, record, None)
     }
 
     /// Returns the facts about a record embedded in one of resource `from`. An association then stands for
     /// its other end.
-    pub(super) fn known_from(&self, id: ResourceId, record: &Record, from: Option<ResourceId>) -> Known {
+    pub(super) fn known_from(
+        &self,
+        id: ResourceId,
+        record: &Record,
+        from: Option<ResourceId>,
+    ) -> KnownValues {
         let resource = self.resource(id);
         let key = self.key_json(resource, record);
         let called = self.called(id);
@@ -62,17 +67,24 @@ impl Run<'_> {
         if !is_hidden(resource) {
             let (noun, role) = (own.clone(), own.clone());
             let name = String::new();
-            named.push(Named { noun, role, of: Some(id.index()), name, key: key.clone(), sure: false });
+            named.push(NameableRecord {
+                noun,
+                role,
+                of: Some(id.index()),
+                name,
+                key: key.clone(),
+                sure: false,
+            });
             let name = &resource.field(resource.key).name;
             key_name = reserved(name).unwrap_or(name).to_owned();
         } else if let Some(of) = resource.fields.iter().position(|field| &*field.name == OF)
             && let Some(key) = record.get(of).map(|key| key.to_json(self.zone()))
         {
             let (noun, role) = (own.clone(), own.clone());
-            named.push(Named { noun, role, of: None, name: String::new(), key, sure: false });
+            named.push(NameableRecord { noun, role, of: None, name: String::new(), key, sure: false });
         }
         self.name_above(id, record, &mut named, 0);
-        Known {
+        KnownValues {
             seed: seed_of(&resource.qualified, &key.to_string()),
             key,
             key_name,
@@ -105,7 +117,7 @@ impl Run<'_> {
         resource: &Resource,
         record: &Record,
         from: Option<ResourceId>,
-    ) -> Option<Known> {
+    ) -> Option<KnownValues> {
         let stands = |name: &str| name == OF || name.starts_with(AS);
         let fields = resource.fields.iter().enumerate().filter(|(_, field)| stands(&field.name));
         let mut references = fields.filter_map(|(at, field)| match field.schema.kind {
@@ -134,7 +146,7 @@ impl Run<'_> {
     }
 
     /// Returns the lists of records that a record refers to.
-    fn lists_of(&self, id: ResourceId, record: &Record) -> Vec<Listed> {
+    fn lists_of(&self, id: ResourceId, record: &Record) -> Vec<ListedRecords> {
         let fields = self.resource(id).fields.iter().zip(&self.called(id).roles).zip(record.iter());
         let lists = fields.filter_map(|((field, role), value)| {
             let (Some((target, true)), Value::List(keys)) = (reference_target(&field.schema.kind), value)
@@ -143,13 +155,19 @@ impl Run<'_> {
             };
             let keys = keys.iter().map(|key| key.to_json(self.zone())).collect();
             let noun = self.called(target).noun.clone();
-            Some(Listed { role: role.clone(), noun, of: Some(target.index()), keys })
+            Some(ListedRecords { role: role.clone(), noun, of: Some(target.index()), keys })
         });
         lists.collect()
     }
 
     /// Adds the ancestors of a record to `named`, the nearest first.
-    pub(super) fn name_above(&self, id: ResourceId, record: &Record, named: &mut Vec<Named>, level: usize) {
+    pub(super) fn name_above(
+        &self,
+        id: ResourceId,
+        record: &Record,
+        named: &mut Vec<NameableRecord>,
+        level: usize,
+    ) {
         let (resource, called) = (self.resource(id), self.called(id));
         let mut found = Vec::new();
         for (index, (field, value)) in resource.fields.iter().zip(record.iter()).enumerate() {
@@ -165,7 +183,7 @@ impl Run<'_> {
             }
             let (of, key) = (Some(target.index()), value.to_json(self.zone()));
             let name = called.fields[index].clone();
-            named.push(Named { noun: noun.clone(), role: role.clone(), of, name, key, sure: false });
+            named.push(NameableRecord { noun: noun.clone(), role: role.clone(), of, name, key, sure: false });
             found.push((*target, above));
         }
         // The user that a member is comes before the owner of the server above it.
@@ -175,7 +193,7 @@ impl Run<'_> {
     }
 
     /// Adds the records that the path names.
-    pub(super) fn name_path(&self, known: &mut Known) {
+    pub(super) fn name_path(&self, known: &mut KnownValues) {
         for PathName { parameter, noun, name } in &self.path.names {
             let key = self.argument(*parameter).to_json(self.zone());
             // A name in the path may have been changed by this call.
@@ -186,14 +204,14 @@ impl Run<'_> {
                 // Several resources may have the noun.
                 let of = reference_target(&self.api.parameters[parameter.index()].schema.kind);
                 let of = of.filter(|(_, several)| !several).map(|(target, _)| target.index());
-                known.named.insert(0, Named { noun, role, of, name, key, sure: true });
+                known.named.insert(0, NameableRecord { noun, role, of, name, key, sure: true });
             }
         }
     }
 
     /// Adds the id of the record that the path ends below. Example: the film's id for
     /// `/movies/{movie_id}/credits`.
-    pub(super) fn name_owner(&self, known: &mut Known) {
+    pub(super) fn name_owner(&self, known: &mut KnownValues) {
         let Some(parameter) = self.path.owner else { return };
         let key = self.argument(parameter).to_json(self.zone());
         known.members.entry("id".to_owned()).or_insert(key);
@@ -231,15 +249,15 @@ pub(super) fn tell(members: &mut HashMap<String, Json>, sent: Map<String, Json>)
 
 /// Looks up records of the session for reply members that refer to one.
 impl Lookup for Run<'_> {
-    fn record(&self, noun: &str, seed: u64) -> Option<Known> {
+    fn record(&self, noun: &str, seed: u64) -> Option<KnownValues> {
         self.any_of(*self.base.by_noun.get(noun)?, seed)
     }
 
-    fn record_of(&self, resource: &str, seed: u64) -> Option<Known> {
+    fn record_of(&self, resource: &str, seed: u64) -> Option<KnownValues> {
         self.any_of(*self.base.by_name.get(&self.api.domain)?.get(resource)?, seed)
     }
 
-    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<Known> {
+    fn at(&self, of: Option<usize>, noun: &str, key: &Json) -> Option<KnownValues> {
         let id = match of {
             Some(of) => ResourceId(u16::try_from(of).ok()?),
             None => *self.base.by_noun.get(noun)?,
@@ -249,11 +267,11 @@ impl Lookup for Run<'_> {
         Some(self.known_of(id, self.draft.record(id, &key)?))
     }
 
-    fn keyed(&self, name: &str, seed: u64) -> Option<Known> {
+    fn keyed(&self, name: &str, seed: u64) -> Option<KnownValues> {
         self.any_of(*self.base.by_key_name.get(name)?, seed)
     }
 
-    fn parts(&self, noun: &str, whole: &Known, like: Option<&str>) -> Option<Vec<Known>> {
+    fn parts(&self, noun: &str, whole: &KnownValues, like: Option<&str>) -> Option<Vec<KnownValues>> {
         let whole_id = ResourceId(u16::try_from(whole.of?).ok()?);
         let stands_for_like = |(part, field): &&(ResourceId, FieldId)| {
             let fields = self.resource(*part).fields.iter().enumerate();
@@ -285,7 +303,7 @@ impl Lookup for Run<'_> {
         Some(all.into_iter().map(|record| self.known_from(part, record, Some(whole_id))).collect())
     }
 
-    fn caller(&self) -> Option<Known> {
+    fn caller(&self) -> Option<KnownValues> {
         let (base, caller) = (self.base, self.base.caller?);
         let record = self.draft.state.iter(base, caller).next()?;
         Some(self.known_of(caller, record))
@@ -294,7 +312,7 @@ impl Lookup for Run<'_> {
 
 impl Run<'_> {
     /// Returns a record of a resource. The same seed selects the same record.
-    pub(super) fn any_of(&self, id: ResourceId, seed: u64) -> Option<Known> {
+    pub(super) fn any_of(&self, id: ResourceId, seed: u64) -> Option<KnownValues> {
         let state = &self.draft.state;
         let place = seed % state.count(self.base, id).max(1) as u64;
         let record = state.iter(self.base, id).nth(usize::try_from(place).ok()?)?;

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::clinic;
 use super::shared::call;
-use crate::{Attempt, Ended, Prepared, Verdict, grade};
+use crate::{Attempt, GoalEnd, PreparedChecks, Verdict, grade};
 use diorama_engine::session::{Session, SessionOptions};
 
 const FIND: &str = r#"FindDentist {"name": "Dr. Rui Costa"}"#;
@@ -37,7 +37,12 @@ fn classes(goals: &[(&[&str], Option<u32>)]) -> Vec<Json> {
     for ((calls, _), facts) in goals.iter().zip(&facts) {
         calls.iter().for_each(|line| _ = session.call(&call(line)));
         let outcome = Some(Outcome::Done);
-        ended.push(Ended { outcome, facts: facts.as_object(), calls: session.calls(), ..Ended::default() });
+        ended.push(GoalEnd {
+            outcome,
+            facts: facts.as_object(),
+            calls: session.calls(),
+            ..GoalEnd::default()
+        });
     }
     let log: Vec<_> = session.log().collect();
     let graded = grade(
@@ -77,9 +82,10 @@ fn doing_nothing_earns_nothing() {
     let session = Session::new(base.clone(), SessionOptions::default());
     let attempt =
         |goals| Attempt { base: &base, initial: session.initial(), last: session.state(), log: &[], goals };
-    let done = Ended { outcome: Some(Outcome::Done), ..Ended::default() };
-    let idle = [[Ended::default(), Ended::default()], [done.clone(), done]];
-    let ends: Vec<&[Ended<'_>]> = [&[][..]].into_iter().chain(idle.iter().map(|goals| &goals[..])).collect();
+    let done = GoalEnd { outcome: Some(Outcome::Done), ..GoalEnd::default() };
+    let idle = [[GoalEnd::default(), GoalEnd::default()], [done.clone(), done]];
+    let ends: Vec<&[GoalEnd<'_>]> =
+        [&[][..]].into_iter().chain(idle.iter().map(|goals| &goals[..])).collect();
     // The last goal asks for no change, fact or evidence.
     let mut hollow = checks();
     hollow.changes[0].goal = 0;
@@ -114,10 +120,10 @@ fn progress_follows_the_changes() {
         session.call(&call(line));
     }
     let log: Vec<_> = session.log().collect();
-    let goals = [1, 3].map(|calls| Ended { calls, ..Ended::default() });
+    let goals = [1, 3].map(|calls| GoalEnd { calls, ..GoalEnd::default() });
     let attempt =
         Attempt { base: &base, initial: session.initial(), last: session.state(), log: &log, goals: &goals };
-    let steps = Prepared::new(&checks(), &base).unwrap().progress(&attempt, 200);
+    let steps = PreparedChecks::new(&checks(), &base).unwrap().progress(&attempt, 200);
     let verdicts: Vec<_> = steps.iter().map(|step| (step.change, step.damage)).collect();
     let (passed, failed) = (Verdict::Passed, Verdict::Failed);
     assert_eq!(verdicts, [(failed, passed), (passed, passed), (passed, failed)]);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use diorama_engine::session::{LogEntry, Memo, Session, SessionOptions};
 use diorama_engine::{Digest, RecordChange};
 use diorama_grade::evidence::Verdicts;
-use diorama_grade::{Attempt, Consent, Ended, Grade, Prepared, Verdict};
+use diorama_grade::{Attempt, Consent, GoalEnd, Grade, PreparedChecks, Verdict};
 use diorama_seeds::model::World;
 use diorama_seeds::task::{Call, ChangeCheck, GoldCall};
 use diorama_user::conversation::FinishData;
@@ -29,7 +29,7 @@ pub struct Trial<'a> {
     /// The candidate under test.
     pub grounded: &'a GroundedCandidate,
     /// Its checks, prepared for grading.
-    pub prepared: Prepared,
+    pub prepared: PreparedChecks,
     /// The changes of the reference solution, goal by goal.
     pub expected: Vec<RecordChange>,
     /// The digest of the final state of the reference solution.
@@ -70,7 +70,7 @@ impl<'a> Trial<'a> {
     /// # Errors
     /// Returns a reason if there is nothing to prove.
     pub fn new(context: WorldContext<'a>, grounded: &'a GroundedCandidate) -> Result<Self, Reason> {
-        let Ok(prepared) = Prepared::new(&grounded.checks, context.base) else {
+        let Ok(prepared) = PreparedChecks::new(&grounded.checks, context.base) else {
             return Err(Reason::new(Code::NoChecks));
         };
         let logs: Vec<&[Arc<LogEntry>]> = (grounded.goals.iter())
@@ -261,12 +261,12 @@ impl<'a> Trial<'a> {
 
     fn attempt<T>(&self, run: &Run, given: &[FinishData], judge: impl FnOnce(&Attempt<'_>) -> T) -> T {
         let log: Vec<Arc<LogEntry>> = run.session.log().collect();
-        let ended: Vec<Ended<'_>> = run
+        let ended: Vec<GoalEnd<'_>> = run
             .ends
             .iter()
             .zip(given)
             .enumerate()
-            .map(|(number, (calls, given))| Ended {
+            .map(|(number, (calls, given))| GoalEnd {
                 outcome: given.outcome,
                 reason: given.reason,
                 about: given.about.as_deref(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{OriginalUri, State};
 use axum::response::IntoResponse as _;
-use diorama_sessions::{Kind, Problem, Served, quoted};
+use diorama_sessions::{Kind, Problem, ServedWorld, quoted};
 
 use crate::http::answer::{Answer, Reply};
 use crate::http::app::{App, run_blocking};
@@ -29,7 +29,7 @@ pub(in crate::http) async fn show(State(app): State<Arc<App>>, Name(id): Name) -
     .await
 }
 
-fn detail(served: &Served) -> Result<WorldDetail, Problem> {
+fn detail(served: &ServedWorld) -> Result<WorldDetail, Problem> {
     let ready = served.ready()?;
     let world = ready.world();
     let resources = world.resources.iter().map(|resource| ResourceSummary {
@@ -71,7 +71,7 @@ pub(in crate::http) async fn list_tasks(
     .await
 }
 
-fn summary(served: &Served) -> WorldSummary {
+fn summary(served: &ServedWorld) -> WorldSummary {
     let world = served.source.source.world();
     WorldSummary {
         id: served.source.id.clone(),

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use proptest::prelude::*;
 
 use super::*;
-use crate::shared::{Drawn, any_call, made};
+use crate::shared::{DrawnCall, any_call, made};
 
 #[derive(Clone, Debug)]
 enum Step {
-    Call(Drawn),
+    Call(DrawnCall),
     /// Adds a product with a new key, and a token.
     Make(u32),
     Search,

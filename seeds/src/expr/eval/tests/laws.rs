@@ -157,7 +157,7 @@ fn results_are_of_the_type_that_was_checked() {
                 let Ok(expr) = compile(&source, &mut clinic.scope()) else { continue };
                 let budget = Budget::default();
                 match clinic.env(&arguments, &bound, &budget).evaluate(&expr) {
-                    Ok(Bound::Value(value)) => {
+                    Ok(SlotContent::Value(value)) => {
                         assert!(keeps_promise(&expr.kind, &value), "{source}: {:?} {value:?}", expr.kind);
                     }
                     Ok(other) => panic!("{source}: {other:?}"),

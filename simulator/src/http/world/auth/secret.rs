@@ -11,7 +11,7 @@ pub enum Auth {
     /// An API's credentials must be present and well formed. Any key or token is accepted, but a token in the
     /// form of a session's must be issued and unexpired.
     #[default]
-    RequestCredentials,
+    Shown,
     /// Keys and secrets must also be those of the session.
     Enforced,
     /// No credentials are required.
