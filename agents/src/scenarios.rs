@@ -3,6 +3,7 @@
 //! It turns a scenario into a candidate: it binds records, fills in the words, and makes the calls in a
 //! session. The tester decides whether the candidate is right.
 
+mod act;
 mod articles;
 mod aside;
 mod assurance;
