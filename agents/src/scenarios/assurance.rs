@@ -3,6 +3,7 @@
 //! The assistant announces a longer job, tells a price before it is charged, and has a deletion confirmed. It
 //! tries nothing that the text of a tool rules out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diorama_answers::Clock;
@@ -190,7 +191,8 @@ impl Player<'_, '_> {
             }
             things.extend(self.name_ended(api, step));
         }
-        if things.len() < calls.len() {
+        let distinct: BTreeSet<&String> = things.iter().collect();
+        if distinct.len() < calls.len() {
             return choose(&SPEECH.last_chances, self.rng).cloned();
         }
         let things = english::enumerate(&things);
