@@ -14,11 +14,11 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
 /// The share of eligible lists that lose a filter.
-const WITHOUT_FILTER: f64 = 0.7;
+const WITHOUT_FILTER: f64 = 0.9;
 /// Members of a goal or a step that hold wordings: only names in braces refer to replies.
 const WORDINGS: [&str; 4] = ["user", "end", "declined", "say"];
 /// Items on a page of a list that is read page by page.
-const PAGE_ITEMS: std::ops::RangeInclusive<u32> = 3..=6;
+const PAGE_ITEMS: std::ops::RangeInclusive<u32> = 2..=4;
 /// The parameter of a list that has got pages.
 const PAGE: &str = "page";
 
