@@ -470,7 +470,7 @@ fn policies_decide_narrowly_where_records_allow_it() {
         }
     }
     for end in [0, 1] {
-        assert!(rows[end] > 10 && limits[end] * 2 >= rows[end], "{rows:?}, near limits {limits:?}");
+        assert!(rows[end] > 10 && limits[end] * 5 >= rows[end] * 2, "{rows:?}, near limits {limits:?}");
     }
     assert!(exceptions[0] > 0 && exceptions[1] == 0, "{rows:?}, by exceptions {exceptions:?}");
 }

@@ -11,7 +11,7 @@ use super::unplayed::Unplayed;
 /// The share of allowed requests for which an exception is sought before a near limit.
 const PREFERS_EXCEPTION: f64 = 0.5;
 /// Draws of records that may lack one wish before the next wish is tried.
-const MAX_MISSES: u32 = 5;
+const MAX_MISSES: u32 = 8;
 
 /// The wishes for one draw of records.
 #[derive(Clone, Copy, Debug, Default)]
