@@ -47,10 +47,8 @@ const MAX_NAME: usize = 64;
 /// The number of API variants of a domain, each among other domains.
 const API_VARIANTS: u64 = 3;
 
-/// One in this many worlds of a domain with a policy has it in articles.
+/// One in this many worlds of a domain with a policy has it in articles; all do for hard rows.
 const WITH_ARTICLES: u64 = 6;
-/// One in this many worlds for hard rows does not.
-const HARD_WITHOUT_ARTICLES: u64 = 4;
 
 /// The inputs of a run.
 pub struct Ingredients {
@@ -240,11 +238,8 @@ impl Recipe {
                     .map_or_else(|| docs.clone(), |locale| locale.put_on(&docs));
                 let composed = compose(&family, &docs)?;
                 let articles = format!("articles/{family}");
-                let drawn = streams.number(&articles, number);
-                let has_articles = match difficulty {
-                    Some(Difficulty::Hard) => drawn % HARD_WITHOUT_ARTICLES != 0,
-                    _ => drawn.is_multiple_of(WITH_ARTICLES),
-                };
+                let has_articles = difficulty == Some(Difficulty::Hard)
+                    || streams.number(&articles, number).is_multiple_of(WITH_ARTICLES);
                 let composed = match has_articles {
                     true => {
                         variant::put_policy_into_articles(composed, &mut streams.stream(&articles, number))?

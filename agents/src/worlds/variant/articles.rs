@@ -96,16 +96,14 @@ pub(super) fn put_policy(doc: &WorldDoc, rng: &mut ChaCha8Rng) -> Result<Option<
 
 type Numbers = IndexMap<String, Vec<i64>>;
 
-/// Draws the numbers in force, before the others that the domain allows, and earlier ones: the next number above
-/// or below where there is one.
+/// Draws the numbers in force, before the others that the domain allows, and earlier ones that differ where
+/// possible.
 fn draw_numbers(house: &HouseDoc, rng: &mut ChaCha8Rng) -> (Numbers, Numbers) {
     let (mut now, mut before) = (Numbers::new(), Numbers::new());
     for (name, values) in &house.numbers {
         let Some(current) = values.choose(rng) else { continue };
         let others = || values.iter().filter(|value| *value != current);
-        let below = others().filter(|value| *value < current).max();
-        let above = others().filter(|value| *value > current).min();
-        let other = below.into_iter().chain(above).choose(rng).unwrap_or(current);
+        let other = others().choose(rng).unwrap_or(current);
         now.insert(name.clone(), std::iter::once(current).chain(others()).copied().collect());
         before.insert(name.clone(), vec![*other]);
     }
