@@ -141,9 +141,9 @@ pub fn play<'a>(
 }
 
 /// The greatest number of draws of records until the policy gives the wanted verdict.
-const MAX_VERDICT_DRAWS: u32 = 60;
+const MAX_VERDICT_DRAWS: u32 = 64;
 /// The greatest number of these that must show what is wished for.
-const MAX_WISHED_DRAWS: u32 = 48;
+const MAX_WISHED_DRAWS: u32 = 24;
 
 /// Scenarios of which the first one is bound: its records are fixed, and its wordings are not.
 pub(crate) struct Prepared<'a> {
