@@ -45,6 +45,7 @@ mod token;
 pub(crate) mod tools;
 mod unplayed;
 pub(crate) mod weights;
+mod wish;
 mod words;
 
 pub use self::detour::Detour;
