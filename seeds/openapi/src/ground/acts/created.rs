@@ -40,6 +40,9 @@ impl Act<'_> {
         self.carry_out(found, &above);
         self.set_above(&above);
         self.require_named();
+        if self.api.behaviour.each.is_none() && found.uses.is_none() {
+            self.require_free(found, &above);
+        }
         // A new record belongs to the first record of each parent collection that the path does not name.
         for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
         {

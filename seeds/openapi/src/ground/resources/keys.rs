@@ -59,8 +59,18 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
 
+/// Adds the field by which paths name a record within its parent. A name that callers choose is taken once.
+pub(super) fn add_number(found: &Collection, doc: &mut ResourceDoc) {
+    let Some(number) = &found.number else { return };
+    doc.fields.insert(number.clone(), number_field(number, found.made));
+    if found.made {
+        let above = found.above.iter().map(|above| above.field.clone());
+        doc.unique_together.push(above.chain([number.clone()]).collect());
+    }
+}
+
 /// Returns the field with the number of a record within its parent, or with the name that callers choose.
-pub(super) fn number_field(name: &str, is_chosen: bool) -> FieldDoc {
+fn number_field(name: &str, is_chosen: bool) -> FieldDoc {
     if is_chosen {
         let of = json!({"provider": "code", "format": NAMES});
         let fake = Some(json!({"provider": "chance", "share": 1.0, "of": of}));
