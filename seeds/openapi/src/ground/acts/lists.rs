@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 
 use super::Act;
 use crate::Severity;
+use crate::document::Parameter;
 use crate::ground::places::{Collection, Part, list};
 use crate::ground::resources::CREATED;
 use crate::nouns;
@@ -38,6 +39,14 @@ pub(in crate::ground) fn tells_pages(reply: &Shape) -> bool {
         })
     }
     tells(reply, 0)
+}
+
+/// Returns true if a parameter bounds a list by a time and chooses no page: `start` of a history.
+fn is_moment(parameter: &Parameter) -> bool {
+    let is_dated = matches!(parameter.shape.format.as_deref(), Some("date" | "date-time" | "datetime"));
+    let said = words(&parameter.description);
+    let tells_time = said.iter().any(|word| paging("moment").contains(&word.as_str()));
+    is_dated || tells_time && paging("instant").contains(&plain(&parameter.name).as_str())
 }
 
 /// Returns the first of some plain names that a query parameter has, as the parameter spells it.
@@ -103,7 +112,16 @@ impl Act<'_> {
     }
 
     pub(super) fn page(&mut self) {
-        let of = |names: &[&str], api: &ApiDoc| of_query(names, &api.parameters);
+        let moments: Vec<&str> = self
+            .operation
+            .parameters
+            .iter()
+            .filter(|known| is_moment(known))
+            .map(|known| known.name.as_str())
+            .collect();
+        let of = |names: &[&str], api: &ApiDoc| {
+            of_query(names, &api.parameters).filter(|name| !moments.contains(&name.as_str()))
+        };
         let styles = [
             (PageStyle::Page, paging("page"), TypeName::Integer),
             (PageStyle::Offset, paging("offset"), TypeName::Integer),
