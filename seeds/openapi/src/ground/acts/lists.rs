@@ -224,3 +224,27 @@ impl Act<'_> {
         self.api.behaviour.sort = Some(SortDoc { by: Some(by.clone()), parameter, fields: Vec::new() });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    #[test]
+    fn parameters_that_bound_a_time_choose_no_page() {
+        let pages = |name: &str, schema: Json, said: &str| {
+            let entry = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+            let reply = json!({"200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": entry}}}}});
+            let known = json!({"name": name, "in": "query", "description": said, "schema": schema});
+            let get = json!({"operationId": "listEntries", "parameters": [known], "responses": reply});
+            let root = json!({"openapi": "3.0.0", "info": {"title": "Log", "version": "1"}, "paths": {"/entries": {"get": get}}});
+            let found = crate::import("log.json", root.to_string().as_bytes(), &Default::default()).unwrap();
+            found.doc.apis[0].behaviour.page.is_some()
+        };
+        let (number, text) = (json!({"type": "integer"}), json!({"type": "string"}));
+        assert!(pages("start", number.clone(), "The first entry."));
+        assert!(!pages("start", json!({"type": "string", "format": "date-time"}), "The beginning."));
+        assert!(!pages("before", number, "A Unix timestamp in milliseconds."));
+        assert!(pages("before", text.clone(), "The id of an entry."));
+        assert!(pages("page_token", text, "A token with a timestamp."));
+    }
+}

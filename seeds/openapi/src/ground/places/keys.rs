@@ -32,8 +32,11 @@ impl Places {
                 continue;
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
-            // A key that no record shows may be one that requests send.
-            let records = found.record.iter().chain(&found.seen).chain(&found.sent);
+            // A key that no record shows may be one that requests send. The `pool` of a pool is its name.
+            let is_its_name = plain(&param) == found.noun
+                && found.record.as_ref().is_some_and(|record| record.member("name").is_some());
+            let sent = found.sent.iter().filter(|_| !is_its_name);
+            let records = found.record.iter().chain(&found.seen).chain(sent);
             let ranked = records.flat_map(|record| {
                 key_members(record, &param, &found.key_shape, &found.noun).into_iter().enumerate()
             });
