@@ -13,6 +13,11 @@ impl Act<'_> {
     /// Refuses a new record whose name is taken below its parent.
     pub(super) fn require_free(&mut self, found: &Collection, above: &[Above]) {
         let field = found.number.as_ref().unwrap_or(&found.key).clone();
+        // Paths name records by the member; one that calls merely send may be the caller's own key.
+        let is_in_path = found.item.as_deref().is_some_and(|item| plain(item) == plain(&field));
+        if !is_in_path && found.number.is_none() {
+            return;
+        }
         self.refuse_taken(found, above, &field, |name| plain(name) == plain(&field), "");
     }
 
