@@ -3,6 +3,7 @@
 //! It turns a scenario into a candidate: it binds records, fills in the words, and makes the calls in a
 //! session. The tester decides whether the candidate is right.
 
+mod act;
 mod articles;
 mod aside;
 mod assurance;
@@ -44,6 +45,7 @@ mod token;
 pub(crate) mod tools;
 mod unplayed;
 pub(crate) mod weights;
+mod wish;
 mod words;
 
 pub use self::detour::Detour;

@@ -180,9 +180,14 @@ impl Source {
     /// Returns an error if a value cannot be generated. Examples: a unique field with too few possible
     /// values, a reference without a target.
     pub fn materialise(&self, seed: u64) -> Result<MaterialisedWorld, Report> {
-        if let Some(doc) = house::with_numbers(&self.doc, seed) {
-            return Self::new(doc)?.materialise(seed);
+        match house::with_numbers(&self.doc, seed) {
+            Some(doc) => Self::new(doc)?.with_records(seed),
+            None => self.with_records(seed),
         }
+    }
+
+    /// Makes the records of a seed, with the numbers of policies as they are.
+    fn with_records(&self, seed: u64) -> Result<MaterialisedWorld, Report> {
         let mut world = self.recorded(seed)?;
         let canonical = self.form.write(&world, Some(self.doc.materialised.unwrap_or(seed)));
         let hash: Str = canonical::hash(&canonical).into();
@@ -196,18 +201,22 @@ impl Source {
     /// # Errors
     /// Returns the errors of [`Source::materialise`].
     pub fn materialise_at(&self, seed: u64, clock: Instant) -> Result<MaterialisedWorld, Report> {
-        if let Some(doc) = house::with_numbers(&self.doc, seed) {
-            return Self::new(doc)?.materialise_at(seed, clock);
+        match house::with_numbers(&self.doc, seed) {
+            Some(doc) => Self::new(doc)?.with_records_at(seed, clock),
+            None => self.with_records_at(seed, clock),
         }
+    }
+
+    fn with_records_at(&self, seed: u64, clock: Instant) -> Result<MaterialisedWorld, Report> {
         if self.doc.materialised.is_some() || clock == self.world.clock {
-            return self.materialise(seed);
+            return self.with_records(seed);
         }
         let at = |world: &World| World { clock, ..world.clone() };
         let (world, written, making) = (at(&self.world), at(&self.written), self.making.as_ref().map(at));
         let form = Form::new(&self.doc, &written);
         let plan = Some(plan::Plan::new(&self.doc, making.as_ref().unwrap_or(&written))?);
         let places = self.places.clone();
-        Self { doc: Arc::clone(&self.doc), form, world, written, making, plan, places }.materialise(seed)
+        Self { doc: Arc::clone(&self.doc), form, world, written, making, plan, places }.with_records(seed)
     }
 
     /// Materialises like [`Source::materialise`], without the canonical form and hash, for callers that only

@@ -20,8 +20,8 @@ use crate::value::{Instant, Str, Value, Zone};
 
 pub use crate::doc::{Comparison, KeyPlace, Method, OnDelete, PageStyle, PagingMember, Place};
 pub use behaviour::{
-    Behaviour, BehaviourKind, Change, Confirm, Each, Effect, Filter, FilterTest, Measure, Page, Query,
-    Require, Setter, Sort, Which,
+    Behaviour, BehaviourKind, Change, Confirm, Each, Effect, Filter, FilterTest, Measure, Misreading, Page,
+    Query, ReadingError, Require, Setter, Sort, Which,
 };
 pub use ids::{ApiId, DomainId, FieldId, ParameterId, ResourceId};
 pub use policy::{Articles, HouseRule};

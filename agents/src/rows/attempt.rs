@@ -49,7 +49,7 @@ const FORBIDDEN_SHARE: f64 = 0.5;
 /// The share of rows whose users leave after some needless questions, and the range of these.
 const IMPATIENT_SHARE: f64 = 0.04;
 const PATIENCE: std::ops::RangeInclusive<u32> = 2..=3;
-/// Attempts at a conversation that joins several goals before a single one will do.
+/// Attempts at a conversation that joins several goals before a single one will do. Hard ones join them in all.
 const JOINED_ATTEMPTS: u32 = 24;
 /// Attempts at a conversation with a detour before one without it will do.
 const DETOUR_ATTEMPTS: u32 = 12;
@@ -60,7 +60,7 @@ const DOMAIN_ATTEMPTS: u32 = 48;
 /// The further goal uses a stated fact.
 const JOINED: [(Joins, u32); 3] = [(Joins::Domains, 45), (Joins::OneDomain, 25), (Joins::Nothing, 30)];
 /// The same shares for hard conversations.
-const HARD_JOINED: [(Joins, u32); 2] = [(Joins::Domains, 75), (Joins::OneDomain, 25)];
+const HARD_JOINED: [(Joins, u32); 2] = [(Joins::LinkedDomains, 75), (Joins::OneDomain, 25)];
 /// Minutes after the world's start within which sessions begin.
 const START_SPAN_MINUTES: i64 = 90;
 /// Attempts with one scenario before another is drawn.
@@ -234,7 +234,7 @@ impl<'a> RowMaker<'a> {
                 }
             }
             let mut rng = ChaCha8Rng::seed_from_u64(stream.random());
-            let joins = if attempt < JOINED_ATTEMPTS { joins } else { Joins::Nothing };
+            let joins = if attempt < JOINED_ATTEMPTS || is_hard { joins } else { Joins::Nothing };
             if attempt == DOMAIN_ATTEMPTS {
                 (drawn.domain, drawn.scenario) = (None, None);
             }

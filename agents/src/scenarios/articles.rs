@@ -36,6 +36,11 @@ impl Player<'_, '_> {
             if has_read_all(&self.world.base, api, &self.calls.made) {
                 continue;
             }
+            // A session answers no call of a tool that was not found.
+            let tool = &model.api(search).name;
+            if !self.find(tool, &mut told.turns) {
+                return Err(Unplayed::NotFound(tool.to_string()));
+            }
             let query = self.choose_query(api, search)?;
             let parameter = model.api(search).parameters.first().map(|parameter| parameter.name.to_string());
             let with = parameter.into_iter().map(|name| (name, Json::from(format!("'{query}'"))));

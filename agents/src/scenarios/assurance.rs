@@ -3,6 +3,7 @@
 //! The assistant announces a longer job, tells a price before it is charged, and has a deletion confirmed. It
 //! tries nothing that the text of a tool rules out.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diorama_answers::Clock;
@@ -20,6 +21,7 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 use diorama_user::asks_leave;
 
+use super::act::act_on;
 use super::player::{Made, Player};
 use super::rule::tells_rule;
 use super::speech::{SPEECH, fill};
@@ -31,6 +33,8 @@ use crate::draws::choose;
 const ANNOUNCES: f64 = 0.6;
 /// The smallest difference between amounts of money that counts.
 const LEAST_DIFFERENCE: f64 = 1e-6;
+/// The greatest length of a code that people say, in bytes.
+const MAX_SAID_CODE: usize = 16;
 /// The fewest calls of a longer job; a search counts as one.
 const MIN_LONG_CALLS: usize = 4;
 
@@ -187,11 +191,17 @@ impl Player<'_, '_> {
             }
             things.extend(self.name_ended(api, step));
         }
-        if things.len() < calls.len() {
+        let distinct: BTreeSet<&String> = things.iter().collect();
+        if distinct.len() < calls.len() {
             return choose(&SPEECH.last_chances, self.rng).cloned();
         }
-        let words = choose(&SPEECH.read_backs, self.rng)?;
-        Some(fill(words, &[("things", &english::enumerate(&things))]))
+        let things = english::enumerate(&things);
+        let model = self.world.base.world();
+        let label = api.behaviour.kind.shown().map(|shown| model.resource(shown).label.to_lowercase());
+        let Some(act) = label.and_then(|label| act_on(&api.description, &label, &things)) else {
+            return Some(fill(choose(&SPEECH.read_backs, self.rng)?, &[("things", &things)]));
+        };
+        Some(fill(choose(&SPEECH.acts, self.rng)?, &[("act", &act)]))
     }
 
     /// Names the record that a call ends.
@@ -226,7 +236,8 @@ impl Player<'_, '_> {
         let other = referring().and_then(|field| shown(format!("{given}.{}", field.name)));
         let detail = other.map(|name| format!(" for {name}"));
         let detail = detail.or_else(|| Some(format!(" of {}", self.find_day(resource, given)?)));
-        let code = code.map(|code| format!(" {code}")).unwrap_or_default();
+        let code = code.filter(|code| code.len() <= MAX_SAID_CODE).map(|code| format!(" {code}"));
+        let code = code.unwrap_or_default();
         Some(format!("the {label}{code}{}", detail?))
     }
 

@@ -1,15 +1,17 @@
 //! Asks for the consent that a rule of the policy requires: the question states the values that the rule
 //! lists.
 
-use diorama_engine::{Holder, NeededConsent};
+use diorama_engine::{Holder, NeededConsent, StatedValue};
 use diorama_proof::candidate::Turn;
-use diorama_seeds::english;
 use diorama_seeds::model::ApiId;
 use diorama_seeds::schema::{Schema, Type};
+use diorama_seeds::value::Value;
 
+use super::act::{definite, value_phrase};
 use super::player::{Made, Player};
 use super::speech::{SPEECH, fill};
 use super::unplayed::Unplayed;
+use super::words::only_currency;
 use crate::draws::choose;
 
 impl Player<'_, '_> {
@@ -46,40 +48,23 @@ impl Player<'_, '_> {
         Ok(true)
     }
 
-    /// States the values that a rule lists: `its start is 25 September at 14:30 and the treatment is a
-    /// filling`.
+    /// States the values that a rule lists: `start 25 September at 14:30, treatment filling`.
     fn state(&self, api: ApiId, needed: &NeededConsent) -> String {
         let model = self.world.base.world();
-        let schema = |holder: Holder| match holder {
-            Holder::Field(resource, field) => model.resource(resource).field(field).schema.clone(),
-            Holder::Parameter(parameter) => model.api(api).parameters[parameter.index()].schema.clone(),
-            Holder::Nothing => Schema::of(Type::Any),
+        let schema = |stated: &StatedValue| match (stated.holder, &stated.value) {
+            (Holder::Field(resource, field), _) => model.resource(resource).field(field).schema.clone(),
+            (Holder::Parameter(parameter), _) => model.api(api).parameters[parameter.index()].schema.clone(),
+            // A calculated amount has the currency of the domain.
+            (Holder::Nothing, Value::Decimal(decimal)) => {
+                let domain = model.api(api).domain;
+                let currency = only_currency(model.resources.iter().filter(|of| of.domain == domain));
+                Schema::of(Type::Decimal { scale: decimal.scale, currency: currency.map(Into::into) })
+            }
+            (Holder::Nothing, _) => Schema::of(Type::Any),
         };
         let known = needed.state.iter().filter(|stated| !stated.value.is_missing());
-        let stated = known.map(|stated| {
-            format!("{} is {}", stated.noun, self.scene.spell(&stated.value, schema(stated.holder)))
-        });
-        english::enumerate(&stated.collect::<Vec<_>>())
-    }
-}
-
-/// Gives an act the definite article: `cancel the appointment` for `cancel an appointment`.
-pub(crate) fn definite(act: &str) -> String {
-    let article = [" an ", " a "].into_iter().filter_map(|article| Some((act.find(article)?, article))).min();
-    match article {
-        Some((at, article)) => format!("{} the {}", &act[..at], &act[at + article.len()..]),
-        None => act.to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_act_on_a_known_record_has_the_definite_article() {
-        assert_eq!(definite("cancel an appointment"), "cancel the appointment");
-        assert_eq!(definite("move a booking to another pitch"), "move the booking to another pitch");
-        assert_eq!(definite("pay somebody"), "pay somebody");
+        let stated =
+            known.map(|stated| value_phrase(&stated.noun, &self.scene.spell(&stated.value, schema(stated))));
+        stated.collect::<Vec<_>>().join(", ")
     }
 }

@@ -20,7 +20,8 @@ impl Player<'_, '_> {
     /// A page without any of them is marked as care, if the next page has a number.
     ///
     /// # Errors
-    /// Returns an error if a call cannot be made, or the list does not show all records.
+    /// Returns an error if a call cannot be made, or the list does not show all records, or its first page shows
+    /// them and a later one must.
     pub(crate) fn read_pages(
         &mut self,
         step: &ScenarioStepDoc,
@@ -45,7 +46,8 @@ impl Player<'_, '_> {
                 calls.for_each(|call| call.care = true);
             }
             if missing.is_empty() {
-                return Ok(());
+                let is_first = read == 1 && !step.care && self.manner.wish.reads_on;
+                return if is_first { Err(Unplayed::FirstPage) } else { Ok(()) };
             }
             let Some(value) = next_page(api, page, entry, read) else { break };
             next.say.clear();

@@ -29,6 +29,7 @@ use super::state::Manner;
 use super::tags::{IMPATIENT, MISSED_SEARCH, SAYS_BEFORE_CALLING, SEARCHES_POLICY, told_by};
 use super::tools::Pool;
 use super::unplayed::Unplayed;
+use super::wish::{Wish, Wishes};
 use super::words::Scene;
 use super::{system, tools};
 use crate::draws::WordingTurn;
@@ -123,19 +124,26 @@ pub fn play<'a>(
     options: PlayOptions,
     rng: &mut ChaCha8Rng,
 ) -> Result<Played<'a>, Unplayed> {
-    let mut played = Prepared::new(world, (first, later), options, rng)?.perform(rng);
+    let is_hard = options.pool == Pool::Large;
+    let mut wishes = Wishes::draw(world.base.world(), first, (options.forbids, is_hard), rng);
+    let mut played = Prepared::new(world, (first, later), options, rng)?.perform(wishes.next(), rng);
     // Both verdicts of a policy must reach their shares, even if few records lead to one of them.
-    for _ in 1..MAX_VERDICT_DRAWS {
-        if !matches!(played, Err(Unplayed::OtherVerdict { .. })) {
-            break;
+    for draw in 1..MAX_VERDICT_DRAWS {
+        match &played {
+            Err(Unplayed::OtherVerdict { .. }) => {}
+            Err(reason) if wishes.count_miss(reason) => {}
+            _ => break,
         }
-        played = Prepared::new(world, (first, later), options, rng)?.perform(rng);
+        let wish = if draw < MAX_WISHED_DRAWS { wishes.next() } else { Wish::default() };
+        played = Prepared::new(world, (first, later), options, rng)?.perform(wish, rng);
     }
     played
 }
 
 /// The greatest number of draws of records until the policy gives the wanted verdict.
-const MAX_VERDICT_DRAWS: u32 = 40;
+const MAX_VERDICT_DRAWS: u32 = 64;
+/// The greatest number of these that must show what is wished for.
+const MAX_WISHED_DRAWS: u32 = 24;
 
 /// Scenarios of which the first one is bound: its records are fixed, and its wordings are not.
 pub(crate) struct Prepared<'a> {
@@ -218,6 +226,7 @@ impl<'a> Prepared<'a> {
             retrieves: false,
             is_signed_in: true,
             forbids: self.options.forbids,
+            wish: Wish::default(),
             push: None,
             is_impatient: false,
             misleads: false,
@@ -232,8 +241,8 @@ impl<'a> Prepared<'a> {
     /// Makes the calls and fills in the wordings.
     ///
     /// # Errors
-    /// Returns the reason why they could not be played.
-    pub(crate) fn perform(self, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
+    /// Returns the reason why they could not be played, or that the records do not show what is wished for.
+    pub(crate) fn perform(self, wish: Wish, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
         let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience, pool: _ } =
             options;
@@ -274,6 +283,7 @@ impl<'a> Prepared<'a> {
             retrieves,
             is_signed_in,
             forbids,
+            wish,
             push,
             is_impatient,
             misleads,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use diorama_engine::session::{LogEntry, Session};
 use diorama_engine::tools::TOOL_SEARCHER;
-use diorama_engine::{Body, apply};
+use diorama_engine::{Body, apply, turning_misreadings};
 use diorama_proof::candidate::{AskClaim, CandidateCall, CandidateGoal, End, Turn};
 use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::scenario::Scenario;
@@ -226,6 +226,11 @@ impl<'a, 'r> Player<'a, 'r> {
         let is_wanted = !self.manner.misleads || forbade() == Some(!forbids);
         if !is_wanted || forbids != (self.manner.forbids || doc.end.is_empty()) {
             return Err(Unplayed::OtherVerdict { api: call.api, forbids });
+        }
+        let turns_by = self.manner.wish.turns_by;
+        let misreadings = turning_misreadings(&self.world.base, self.session.state(), &call);
+        if !turns_by.is_empty() && !misreadings.iter().any(|found| turns_by.contains(&found.error)) {
+            return Err(Unplayed::ClearVerdict);
         }
         if let Some(rule) = &entry.broken {
             self.scene.name_item("broken", Shown::from(&**rule));

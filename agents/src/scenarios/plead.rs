@@ -8,7 +8,7 @@ use diorama_seeds::doc::{ScenarioGoalDoc, ScenarioStepDoc};
 use diorama_seeds::english::capitalised;
 use diorama_seeds::model::HouseRule;
 
-use super::consent::definite;
+use super::act::definite;
 use super::hand::Hand;
 use super::player::Player;
 use super::push::{Push, Pushed, Voices, WORDS, WRONG_BELIEF};

@@ -6,6 +6,9 @@ pub use diorama_seeds::english::{MONTHS, weekday};
 use diorama_seeds::schema::Schema;
 use diorama_seeds::value::{Decimal, Time, Value, Zone};
 
+/// The greatest number of digits before the point that are written without commas.
+const MAX_PLAIN_DIGITS: usize = 4;
+
 /// Returns a time of day on a clock of twelve hours, `2:30 pm`; one with seconds stays.
 #[must_use]
 pub fn twelve_hours(time: Time) -> String {
@@ -25,6 +28,7 @@ pub fn money(decimal: Decimal, code: &str) -> String {
     let places = usize::from(decimal.scale.min(2).max(decimal.reduced().scale));
     let whole = decimal.reduced().scale == 0;
     let amount = if whole { decimal.to_string() } else { format!("{:.places$}", decimal.as_f64()) };
+    let amount = grouped(&amount);
     let sign = match code {
         "EUR" => "€",
         "USD" => "$",
@@ -36,6 +40,19 @@ pub fn money(decimal: Decimal, code: &str) -> String {
         Some(positive) => format!("-{sign}{positive}"),
         None => format!("{sign}{amount}"),
     }
+}
+
+/// Writes a number of more than four digits with commas: `145,000`, `10,080.50`.
+fn grouped(number: &str) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |digits| ("-", digits));
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    if whole.len() <= MAX_PLAIN_DIGITS {
+        return number.to_owned();
+    }
+    let first = (whole.len() - 1) % 3 + 1;
+    let mut groups = vec![&whole[..first]];
+    groups.extend((first..whole.len()).step_by(3).map(|at| &whole[at..at + 3]));
+    format!("{sign}{}{rest}", groups.join(","))
 }
 
 /// Returns a number with its unit, if it has one.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, SignInDoc, Speaker, WorldDoc};
+use diorama_seeds::doc::{DomainDoc, ReactionsDoc, ScenarioDoc, SignInDoc, WorldDoc};
 use diorama_seeds::model::{ApiId, DomainId, World};
 use diorama_seeds::scenario::{self, Scenario};
 use diorama_seeds::task::{Ability, RefusalClass};
@@ -34,6 +34,8 @@ pub struct ScenarioSet {
     unwritten: BTreeMap<ApiId, String>,
     /// The names of the domains.
     names: Vec<String>,
+    /// The APIs that policies govern, by domain.
+    governed: Vec<BTreeSet<String>>,
     /// The operators' descriptions of their assistants, by domain.
     personas: Vec<Vec<String>>,
     /// The users' remarks after a finished goal, by domain.
@@ -73,6 +75,15 @@ pub enum Joins {
     OneDomain,
     /// A goal of another domain.
     Domains,
+    /// A goal of another domain, of those that can use a name or an amount stated before.
+    LinkedDomains,
+}
+
+impl Joins {
+    /// Returns true if the goals are of several domains.
+    const fn has_domains(self) -> bool {
+        matches!(self, Self::Domains | Self::LinkedDomains)
+    }
 }
 
 /// The condition for a further goal of the user.
@@ -128,6 +139,8 @@ impl ScenarioSet {
                 findings.append(&mut wrong);
             }
             scenario_set.names.push(domain.domain.name.clone());
+            let rules = domain.domain.house.iter().flat_map(|house| &house.rules);
+            scenario_set.governed.push(rules.flat_map(|rule| rule.calls.iter().cloned()).collect());
             scenario_set.personas.push(domain.system.clone());
             scenario_set.reactions.push(domain.reactions.clone());
             scenario_set.sign_ins.push(sign_in::words(&domain.sign_in, world, id));
@@ -193,30 +206,35 @@ impl ScenarioSet {
         if is_authored { self.authored() } else { written }
     }
 
-    /// Returns a few scenarios of the same user that may follow a first one, of its domain or of one other.
-    /// If each request must need one API alone, these do, too. The domain is drawn first, so that large
-    /// domains are not preferred.
+    /// Returns a few scenarios of the same user that may follow a first one, of its domain or of others.
+    /// If each request must need one API alone, these do, too. Without a need for links the domain is drawn
+    /// first, so that large domains are not preferred.
     pub fn other_matters(
         &self,
         first: &Scenario,
         (ability, joins): (Ability, Joins),
         rng: &mut ChaCha8Rng,
     ) -> Vec<&Scenario> {
-        let several = joins == Joins::Domains;
-        // Another domain may have the tool that the scenario says is missing, and staff works for one service
-        // only.
+        let several = joins.has_domains();
+        // Another domain may have the tool that the scenario says is missing.
         let stays = |scenario: &Scenario| {
-            scenario.doc.speaker == Speaker::Staff
-                || scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
+            scenario.doc.goals.iter().any(|goal| goal.refused.contains(&RefusalClass::NoTool))
         };
-        // A policy rule may forbid the action of another scenario of its domain.
-        if joins == Joins::Nothing || (several && stays(first)) || (!several && first.doc.policy) {
+        if joins == Joins::Nothing || (several && stays(first)) {
             return Vec::new();
         }
+        // A policy may forbid the action of another scenario of its domain.
+        let governed = self.governed.get(first.domain.index()).filter(|_| first.doc.policy && !several);
+        let may_break = |next: &Scenario| {
+            let mut called = next.doc.calls().filter_map(|call| call.call.as_ref());
+            governed.is_some_and(|governed| called.any(|call| governed.contains(call)))
+        };
         let fits = |next: &&Arc<Scenario>| {
             (next.domain != first.domain) == several
                 && !next.doc.later.is_empty()
                 && !next.doc.policy
+                && !may_break(next)
+                && (joins != Joins::LinkedDomains || next.may_take_up())
                 && (ability != Ability::RetrieveCall || exercises(next, ability))
                 && !(several && stays(next))
                 && next.doc.speaker == first.doc.speaker
@@ -230,7 +248,8 @@ impl ScenarioSet {
         let name = |domain: DomainId| self.names.get(domain.index()).map_or("", String::as_str);
         let domains: BTreeSet<DomainId> = fitting.iter().map(|next| next.domain).collect();
         let domain = domains.into_iter().max_by_key(|domain| rank(key, name(*domain)));
-        let of_domain = fitting.into_iter().filter(|next| Some(next.domain) == domain);
+        let is_any = joins == Joins::LinkedDomains;
+        let of_domain = fitting.into_iter().filter(|next| is_any || Some(next.domain) == domain);
         let (for_same_reason, others): (Vec<&Scenario>, Vec<&Scenario>) =
             of_domain.partition(|next| bridge::share_occasion(&first.doc, &next.doc));
         let mut chosen = if for_same_reason.is_empty() { others } else { for_same_reason };

@@ -35,6 +35,8 @@ pub struct Speech {
     pub announcements: Vec<String>,
     /// The assistant's messages that read back the records that a call ends.
     pub read_backs: Vec<String>,
+    /// The assistant's questions whether to do an `{act}` that ends records.
+    pub acts: Vec<String>,
     /// The assistant's questions before a final call.
     pub last_chances: Vec<String>,
     /// The assistant's messages with a price before it is charged.

@@ -9,6 +9,7 @@ use diorama_seeds::scenario::BoundValue;
 
 use super::hand::Hand;
 use super::push::Push;
+use super::wish::Wish;
 use crate::draws::WordingTurn;
 
 /// The settings that stay the same through a conversation.
@@ -23,6 +24,8 @@ pub(crate) struct Manner {
     pub(crate) is_signed_in: bool,
     /// True if the policy must forbid governed calls, in plots with both ends.
     pub(crate) forbids: bool,
+    /// What the drawn records must show.
+    pub(crate) wish: Wish,
     /// The user's push, until it is said.
     pub(crate) push: Option<Push>,
     /// True if the user wants no needless questions.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use diorama_output::row::Split;
 use diorama_output::row::parts::Provenance;
+use diorama_proof::difficulty::measure;
 use diorama_proof::{Candidate, GateReport};
-use diorama_seeds::doc::WorldDoc;
+use diorama_seeds::doc::{Speaker, WorldDoc};
 use diorama_seeds::model::{ApiId, BehaviourKind, DomainId};
 use diorama_seeds::scenario::Scenario;
 use diorama_seeds::task::{Ability, OutageKind};
@@ -365,7 +366,7 @@ fn provenance() -> Provenance {
 #[test]
 fn joined_scenarios_have_one_speaker_who_signs_in_once() {
     let recipe = catalog_recipe();
-    let mut joined = 0;
+    let (mut joined, mut of_staff, mut with_policy) = (0, 0, 0);
     for subject in &recipe.train[..6] {
         let world = make_world(subject.templates[0].get().unwrap(), 3).unwrap();
         let model = world.base.world();
@@ -377,6 +378,11 @@ fn joined_scenarios_have_one_speaker_who_signs_in_once() {
                 let fits = |next: &&Scenario| (next.domain != first.domain) == (joins == Joins::Domains);
                 assert!(later.iter().all(fits), "{}", first.doc.name);
                 assert!(later.iter().all(|next| next.doc.speaker == first.doc.speaker));
+                let is_governed = |next: &&Scenario| {
+                    let mut apis = next.doc.calls().filter_map(|call| model.api_named(call.call.as_deref()?));
+                    apis.any(|api| !model.api(api).behaviour.rules.is_empty())
+                };
+                assert!(joins != Joins::OneDomain || !first.doc.policy || !later.iter().any(is_governed));
                 if later.is_empty() {
                     continue;
                 }
@@ -385,6 +391,8 @@ fn joined_scenarios_have_one_speaker_who_signs_in_once() {
                     continue;
                 };
                 joined += 1;
+                of_staff += usize::from(joins == Joins::Domains && first.doc.speaker == Speaker::Staff);
+                with_policy += usize::from(joins == Joins::OneDomain && first.doc.policy);
                 let sign_ins = |domain: DomainId| {
                     let calls = played.candidate.calls().filter_map(|call| model.api_named(&call.api));
                     let signs_in = |api: &ApiId| {
@@ -410,6 +418,7 @@ fn joined_scenarios_have_one_speaker_who_signs_in_once() {
         }
     }
     assert!(joined > 300, "{joined}");
+    assert!(of_staff > 10 && with_policy > 10, "{of_staff} of staff, {with_policy} with a policy");
 }
 
 #[test]
@@ -436,4 +445,32 @@ fn a_governed_plot_is_played_to_both_verdicts() {
         assert!(house.iter().flat_map(|rule| &rule.examples).any(|example| system.contains(&**example)));
     }
     assert!(ends.iter().all(|count| *count >= 4), "{ends:?}");
+}
+
+#[test]
+fn policies_decide_narrowly_where_records_allow_it() {
+    // For each verdict, the rows and those in which a limit or an exception decides narrowly.
+    let (mut rows, mut limits, mut exceptions) = ([0, 0], [0, 0], [0, 0]);
+    for name in ["hotel_rooms", "city_library", "dental_clinic", "personal_bank"] {
+        let doc = crate::catalog::world(name).unwrap().unwrap();
+        let template = WorldTemplate::new(&doc, 5, &Shares::new(), &Ability::ALL).unwrap();
+        let world = make_world(&template, 1).unwrap();
+        let scenarios = template.scenario_set.scenarios().iter();
+        let governed = scenarios.filter(|scenario| scenario.doc.calls().any(|call| call.governed));
+        for (plot, seed) in governed.flat_map(|plot| (0..4).map(move |seed| (plot, seed))) {
+            let Ok((candidate, grounded)) = rehearse::rehearse(&world, (plot, &[]), Ability::Call, seed)
+            else {
+                continue;
+            };
+            let counts = measure(&world.base, &grounded, &GateReport::default(), &[]);
+            let end = usize::from(candidate.goals[0].end().declines.is_some());
+            rows[end] += 1;
+            limits[end] += usize::from(counts.limits > 0);
+            exceptions[end] += usize::from(counts.exceptions > 0);
+        }
+    }
+    for end in [0, 1] {
+        assert!(rows[end] > 10 && limits[end] * 5 >= rows[end] * 2, "{rows:?}, near limits {limits:?}");
+    }
+    assert!(exceptions[0] > 0 && exceptions[1] == 0, "{rows:?}, by exceptions {exceptions:?}");
 }

@@ -54,6 +54,12 @@ pub enum Unplayed {
         /// True if it forbids the call.
         forbids: bool,
     },
+    /// The policy's verdict is the required one, but no record is near a limit.
+    #[error("the policy decides clearly")]
+    ClearVerdict,
+    /// The first page of a list shows all wanted records.
+    #[error("the first page of a list shows the records")]
+    FirstPage,
     /// `when` or `asks` names something that does not exist.
     #[error("`{0}` names no reply and no field")]
     Unknown(String),
@@ -86,6 +92,8 @@ impl Unplayed {
             Self::Each(_) => "nothing to make a step for",
             Self::NoDetour => "no room for a detour",
             Self::OtherVerdict { .. } => "records with the other verdict of the policy",
+            Self::ClearVerdict => "records with a clear verdict of the policy",
+            Self::FirstPage => "records on the first page of a list",
             Self::Unknown(_) => "a name that nothing has",
         }
     }

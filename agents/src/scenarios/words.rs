@@ -13,7 +13,7 @@ use super::templates::TEMPLATES;
 use diorama_engine::{Body, State};
 use diorama_proof::measures::leaf_schema;
 use diorama_seeds::casing::Casing;
-use diorama_seeds::model::{Record, ResourceId, World};
+use diorama_seeds::model::{Record, Resource, ResourceId};
 use diorama_seeds::scenario::{Bindings, BoundValue};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
@@ -207,7 +207,7 @@ impl Object for Scene {
             _ => {}
         }
         if name == "currency" && self.held(name).is_none() {
-            return only_currency(self.setting.base.world()).map(Shown::from);
+            return only_currency(&self.setting.base.world().resources).map(Shown::from);
         }
         Some(match self.held(name)? {
             BoundValue::Record(resource, key) => self.record(*resource, key),
@@ -226,9 +226,9 @@ impl Object for Scene {
     }
 }
 
-/// Returns the currency of a world whose amounts all have one currency.
-fn only_currency(world: &World) -> Option<&str> {
-    let fields = world.resources.iter().flat_map(|resource| &resource.fields);
+/// Returns the currency of resources whose amounts all have one currency.
+pub(crate) fn only_currency<'w>(resources: impl IntoIterator<Item = &'w Resource>) -> Option<&'w str> {
+    let fields = resources.into_iter().flat_map(|resource| &resource.fields);
     let mut codes = fields.filter_map(|field| match &field.schema.kind {
         Type::Decimal { currency, .. } => currency.as_deref(),
         _ => None,

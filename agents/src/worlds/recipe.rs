@@ -47,9 +47,8 @@ const MAX_NAME: usize = 64;
 /// The number of API variants of a domain, each among other domains.
 const API_VARIANTS: u64 = 3;
 
-/// One in this many worlds of a domain with a policy has it in articles; the second value is for hard rows.
+/// One in this many worlds of a domain with a policy has it in articles; all do for hard rows.
 const WITH_ARTICLES: u64 = 6;
-const HARD_WITH_ARTICLES: u64 = 2;
 
 /// The inputs of a run.
 pub struct Ingredients {
@@ -238,12 +237,14 @@ impl Recipe {
                 let docs = Locale::draw(&docs, &mut streams.stream(&format!("locale/{family}"), number))
                     .map_or_else(|| docs.clone(), |locale| locale.put_on(&docs));
                 let composed = compose(&family, &docs)?;
-                let one_of =
-                    if difficulty == Some(Difficulty::Hard) { HARD_WITH_ARTICLES } else { WITH_ARTICLES };
                 let articles = format!("articles/{family}");
-                let composed = match streams.number(&articles, number) % one_of {
-                    0 => variant::put_policy_into_articles(composed, &mut streams.stream(&articles, number))?,
-                    _ => composed,
+                let has_articles = difficulty == Some(Difficulty::Hard)
+                    || streams.number(&articles, number).is_multiple_of(WITH_ARTICLES);
+                let composed = match has_articles {
+                    true => {
+                        variant::put_policy_into_articles(composed, &mut streams.stream(&articles, number))?
+                    }
+                    false => composed,
                 };
                 let doc = match api_variant {
                     Some(number) => {

@@ -15,26 +15,36 @@ pub(super) fn ordered_by(value: &str) -> &str {
     value.strip_suffix(".desc").or_else(|| value.strip_suffix(".asc")).unwrap_or(value)
 }
 
+/// Endings of bounds on the field before them.
+const SUFFIXES: [(&str, Comparison); 16] = [
+    ("_gte", Comparison::GreaterOrEqual),
+    ("_lte", Comparison::LessOrEqual),
+    ("_gt", Comparison::Greater),
+    ("_lt", Comparison::Less),
+    ("_ge", Comparison::GreaterOrEqual),
+    ("_le", Comparison::LessOrEqual),
+    ("_min", Comparison::GreaterOrEqual),
+    ("_max", Comparison::LessOrEqual),
+    ("_from", Comparison::GreaterOrEqual),
+    ("_to", Comparison::LessOrEqual),
+    ("_after", Comparison::GreaterOrEqual),
+    ("_before", Comparison::LessOrEqual),
+    ("_since", Comparison::GreaterOrEqual),
+    ("_until", Comparison::LessOrEqual),
+    ("_start", Comparison::GreaterOrEqual),
+    ("_end", Comparison::LessOrEqual),
+];
+
+/// Returns the other names of a bound: `price_ge`, `price_min` of `price_gte`.
+pub(super) fn synonyms(name: &str) -> Vec<String> {
+    let known = SUFFIXES.iter().find_map(|(ending, op)| Some((name.strip_suffix(ending)?, *op)));
+    let Some((stem, op)) = known else { return Vec::new() };
+    let same = SUFFIXES.iter().filter(|(_, other)| *other == op);
+    same.map(|(ending, _)| format!("{stem}{ending}")).filter(|other| other != name).collect()
+}
+
 /// Splits the name of a bound into field and comparison: `vote_average_gte` bounds `vote_average` from below.
 pub(super) fn bound(joined: &str) -> Option<(String, Comparison)> {
-    const SUFFIXES: [(&str, Comparison); 16] = [
-        ("_gte", Comparison::GreaterOrEqual),
-        ("_lte", Comparison::LessOrEqual),
-        ("_gt", Comparison::Greater),
-        ("_lt", Comparison::Less),
-        ("_min", Comparison::GreaterOrEqual),
-        ("_max", Comparison::LessOrEqual),
-        ("_from", Comparison::GreaterOrEqual),
-        ("_to", Comparison::LessOrEqual),
-        ("_after", Comparison::GreaterOrEqual),
-        ("_before", Comparison::LessOrEqual),
-        ("_since", Comparison::GreaterOrEqual),
-        ("_until", Comparison::LessOrEqual),
-        ("_start", Comparison::GreaterOrEqual),
-        ("_end", Comparison::LessOrEqual),
-        ("_ge", Comparison::GreaterOrEqual),
-        ("_le", Comparison::LessOrEqual),
-    ];
     const PREFIXES: [(&str, Comparison); 8] = [
         ("min_", Comparison::GreaterOrEqual),
         ("max_", Comparison::LessOrEqual),

@@ -12,8 +12,7 @@ use serde_json::Value as Json;
 
 pub(super) use self::parameters::path_parameters;
 use self::parameters::{
-    drop_credentials, parameter, parameter_schema, parameters as read_parameters, write_out_adjacent,
-    written_parameters,
+    drop_credentials, parameter, parameter_schema, read_all, write_out_adjacent, written_parameters,
 };
 use self::replies::{
     has_form, headers, json_content, kinds, media, reply_content, success, success_response, true_json,
@@ -90,6 +89,8 @@ pub(super) struct Operation {
     pub(super) errors: IndexMap<String, Json>,
     /// The status that refuses an invalid body.
     pub(super) refusal: u16,
+    /// The operation declares 409: what it would do is done, or a name is taken.
+    pub(super) conflicts: bool,
     pub(super) security: Needs,
 }
 
@@ -392,15 +393,7 @@ fn operation<'a>(
     node: &'a Json,
 ) -> Operation {
     let text = |key: &str| node.get(key).and_then(Json::as_str).unwrap_or_default().trim().to_owned();
-    let mut parameters: Vec<Parameter> = Vec::new();
-    for parameter in written_parameters(item, node).flat_map(|part| read_parameters(unfolder, part)) {
-        // The operation's own parameter replaces the one that its path shares.
-        let same = |known: &&mut Parameter| known.name == parameter.name && known.place == parameter.place;
-        match parameters.iter_mut().find(same) {
-            Some(known) => *known = parameter,
-            None => parameters.push(parameter),
-        }
-    }
+    let mut parameters = read_all(unfolder, item, node);
     let named = path_parameters(path);
     // A parameter of the path hides others of its name.
     let in_path: Vec<String> = parameters
@@ -481,6 +474,7 @@ fn operation<'a>(
         beside: Vec::new(),
         errors: errors::declared(unfolder.root(), node),
         refusal,
+        conflicts: declares("409"),
         security: Needs::new(),
     }
 }

@@ -7,16 +7,17 @@ mod below;
 mod removals;
 mod said;
 
-use self::said::{Deed, Said, key, keys, many, one, said, takes};
+use self::said::{Common, Deed, Said, key, keys, many, one, said, takes};
 use super::document::{Operation, Place};
 
 /// Rewrites operations with verbs. A noun that no operation shows is skipped, unless it belongs to another.
 pub(super) fn read(operations: &mut [Operation]) {
-    let all: Vec<Option<Said>> = operations.iter().map(said).collect();
-    let keys = keys(operations, &all);
+    let common = Common::of(operations);
+    let all: Vec<Option<Said>> = operations.iter().map(|operation| said(operation, &common)).collect();
+    let keys = keys(operations, &all, &common);
     let key_of = |operation: &Operation, said: &Said| {
         let known = keys.get(&one(&said.noun)).filter(|name| takes(operation, name)).cloned();
-        key(operation, said).or(known)
+        key(operation, said, &common).or(known)
     };
     let shows = |noun: &[String]| {
         operations.iter().zip(&all).any(|(operation, said)| {
@@ -34,7 +35,11 @@ pub(super) fn read(operations: &mut [Operation]) {
         let read = match said.deed? {
             Deed::List => ("GET", collection),
             // `users.info` shows one user if it takes a key.
-            Deed::Show if many(&said.noun) && !(said.is_dotted && keys.contains_key(&one(&said.noun))) => {
+            Deed::Show
+                if many(&said.noun)
+                    && !said.is_segment
+                    && !(said.is_dotted && keys.contains_key(&one(&said.noun))) =>
+            {
                 ("GET", collection)
             }
             Deed::Show => ("GET", item()?),

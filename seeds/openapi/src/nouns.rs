@@ -115,6 +115,8 @@ impl Prose {
             format!("a word said twice: `{}`", word.concat())
         } else if let Some(joint) = said.iter().find(|word| is("joints", word)) {
             format!("a clause with `{joint}`: `{label}`")
+        } else if let Some(word) = said.iter().find(|word| is("sendings", word)) {
+            format!("a way of sending: `{word}`")
         } else if said.len() > 1 && is("operations", first) {
             format!("the name of an operation: `{label}`")
         } else if is("deeds", last) || said.len() == 1 && is("reads", last) {
@@ -211,6 +213,7 @@ mod tests {
         check("injured player", "");
         check("gethomedata", "no word");
         check("v1beta1", "a version");
+        check("paged room", "a way of sending");
         check("room list", "the name of a schema");
         check("get room", "the name of an operation");
         check("associateds", "a participle");

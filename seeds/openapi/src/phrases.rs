@@ -375,3 +375,20 @@ pub(super) fn list(adjective: &str, nouns: &str, arguments: &[(String, String, b
 
 /// The greatest number of optional arguments that phrases say, each alone and with the next.
 const MOST_SAID: usize = 3;
+
+/// Returns true if a timestamp is the time of the event and needs no name: "book a visit tomorrow at nine".
+fn says_when(name: &str) -> bool {
+    let parts = words(name);
+    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+    matches!(
+        parts.as_slice(),
+        ["date" | "day" | "time" | "when" | "at" | "on" | "start" | "moment"]
+            | [
+                "start" | "starts" | "scheduled" | "appointment" | "booking",
+                "at" | "on" | "time" | "date" | "for"
+            ]
+    )
+}
+
+#[cfg(test)]
+mod tests;

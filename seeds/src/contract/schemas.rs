@@ -51,7 +51,7 @@ impl Schemas {
     }
 
     /// Returns the resource whose records a schema describes.
-    pub(crate) fn resource_said<'s>(&'s self, schema: &'s Json) -> Option<&'s str> {
+    pub fn resource_said<'s>(&'s self, schema: &'s Json) -> Option<&'s str> {
         let named = |schema: &'s Json| schema.get(RESOURCE).and_then(Json::as_str);
         named(schema).or_else(|| named(self.target(schema)?))
     }

@@ -20,6 +20,8 @@ pub struct Behaviour {
     pub rules: Vec<Require>,
     /// The same rules as articles tell them that were replaced; none where none was.
     pub replaced: Vec<Require>,
+    /// The same rules as an inattentive reader takes them.
+    pub misreadings: Vec<Misreading>,
     /// Rules of the domain's policy that require the user's consent to the call.
     pub confirms: Vec<Confirm>,
     /// Further changes.
@@ -30,6 +32,28 @@ pub struct Behaviour {
     pub upsert: bool,
     /// List whose items become records.
     pub each: Option<Each>,
+}
+
+/// A rule of a policy as an inattentive reader takes it.
+#[derive(Clone, Debug)]
+pub struct Misreading {
+    /// Position of the rule among those of the behaviour.
+    pub rule: usize,
+    /// The error.
+    pub error: ReadingError,
+    /// The condition that results.
+    pub that: Expr,
+}
+
+/// The error of a misreading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReadingError {
+    /// A number of the rule is one too high or too low.
+    ByOne,
+    /// A number of the rule is the next one that the domain allows, above or below.
+    NextNumber,
+    /// The exceptions are forgotten.
+    NoException,
 }
 
 /// A policy rule that requires the user's consent to a call.

@@ -404,6 +404,13 @@ impl BoundValue {
 }
 
 impl Scenario {
+    /// Returns true if a binding besides the caller can hold a name or an amount that was stated in another
+    /// domain.
+    pub fn may_take_up(&self) -> bool {
+        let can_hold = |place: &&Place| matches!(place.kind, Kind::Like(..) | Kind::Number { .. });
+        self.places.iter().filter(can_hold).any(|place| place.name != self.caller())
+    }
+
     /// Returns the name of the binding that holds the user's own record or name.
     pub fn caller(&self) -> &str {
         self.doc.caller.as_deref().unwrap_or("me")

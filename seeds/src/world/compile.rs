@@ -15,6 +15,7 @@ mod expressions;
 mod field;
 mod house;
 mod measures;
+mod misread;
 mod options;
 pub mod path;
 mod query;

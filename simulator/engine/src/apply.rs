@@ -1,6 +1,6 @@
 //! Executes one call: takes a state and a call, and returns a reply and the next state.
 
-use diorama_seeds::model::ApiId;
+use diorama_seeds::model::{ApiId, Misreading};
 use diorama_seeds::task::Call;
 use diorama_seeds::value::Str;
 
@@ -50,6 +50,20 @@ pub fn broken_rule(base: &Base, state: &State, call: &Call, api: ApiId) -> Optio
     rules.iter().map(|rule| &rule.message).find(|name| ***name == *refusal.detail).cloned()
 }
 
+/// Returns the misreadings of policy rules that turn the verdict on a call. Returns none for a call that the
+/// API refuses.
+#[must_use]
+pub fn turning_misreadings<'a>(base: &'a Base, state: &'a State, call: &'a Call) -> Vec<&'a Misreading> {
+    let is_misread = |id: &ApiId| !base.world().api(*id).behaviour.misreadings.is_empty();
+    let Some(id) = base.api_named(&call.api).filter(is_misread) else { return Vec::new() };
+    let performed = begin(base, state, call, id).and_then(|mut run| {
+        run.collects_misreadings = true;
+        run.perform()?;
+        Ok(run.misreadings)
+    });
+    performed.unwrap_or_default()
+}
+
 /// Returns the result of [`apply`], or its refusal.
 pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<CallResult> {
     let Some(id) = base.api_named(&call.api) else {
@@ -64,6 +78,17 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<CallRe
     if let Some((reply, state)) = outage::meet(state, id, api, call) {
         return Ok(CallResult { reply, state, changes: Vec::new(), needs: None });
     }
+    let mut run = begin(base, state, call, id)?;
+    let body = run.perform()?;
+    let Run { draft, made, next, total, needs, .. } = run;
+    let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
+    let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
+    Ok(CallResult { reply: Reply { status, body, next, total }, state, changes, needs })
+}
+
+/// Parses the arguments of a call, and checks its caller.
+fn begin<'a>(base: &'a Base, state: &'a State, call: &'a Call, id: ApiId) -> Outcome<Run<'a>> {
+    let api = base.world().api(id);
     let sent = contract::read_body(api, &call.arguments, &base.world().zone)?;
     let arguments = arguments::parse(api, &call.arguments, &base.world().zone)
         .map_err(|refusal| contract::refused(api, refusal))?;
@@ -72,11 +97,7 @@ pub(super) fn attempt(base: &Base, state: &State, call: &Call) -> Outcome<CallRe
     run.steps = contract::read_steps(api, &call.arguments);
     run.name_caller();
     run.authorise()?;
-    let body = run.perform()?;
-    let Run { draft, made, next, total, needs, .. } = run;
-    let (state, changes) = draft.finish(|resource, field| run::parameter_of(base, api, resource, field))?;
-    let status = made.then_some(api.reply.made).flatten().unwrap_or(api.reply.status);
-    Ok(CallResult { reply: Reply { status, body, next, total }, state, changes, needs })
+    Ok(run)
 }
 
 /// Returns the refusal of a call to an unknown API, with the nearest names. It mentions the tool search only

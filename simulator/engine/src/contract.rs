@@ -10,13 +10,15 @@ use std::rc::Rc;
 
 use diorama_seeds::contract::{Contract, Facts, KnownValues, List, ME, Side, key_name, plain};
 use diorama_seeds::materialise::provider_of_name;
-use diorama_seeds::model::{Api, FieldId, Method, Parameter, Place, Record, ResourceId, Setter, Source};
+use diorama_seeds::model::{
+    Api, BehaviourKind, FieldId, Method, Parameter, Place, Record, ResourceId, Setter, Source,
+};
 use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::{Str, Value, Zone};
 use serde_json::{Map, Value as Json};
 
 use self::facts::{seed_of, tell};
-use super::names::reference_target;
+use super::names::{is_hidden, reference_target};
 use super::page::Window;
 use super::refusal::{Outcome, Refusal};
 use super::reply::Body;
@@ -292,11 +294,15 @@ impl Run<'_> {
         record: Option<(ResourceId, &Record)>,
     ) -> Outcome<Body> {
         let Some(schema) = &contract.reply else { return Ok(Body::Object(Vec::new())) };
+        let above = record.and_then(|(id, record)| self.record_shown(contract, schema, id, record));
+        let (record, is_above) = (above.as_ref().map(|(id, above)| (*id, above)).or(record), above.is_some());
         let mut known = match record {
             Some((id, record)) => self.known_of(id, record),
             None => KnownValues { seed: seed_of(&self.api.name, ""), ..KnownValues::default() },
         };
-        tell(&mut known.members, self.sent.clone());
+        if !is_above {
+            tell(&mut known.members, self.sent.clone());
+        }
         if self.api.method == Method::Delete {
             known.members.insert("deleted".to_owned(), Json::Bool(true));
         }
@@ -314,6 +320,28 @@ impl Run<'_> {
         Ok(match record {
             Some((id, record)) => self.traced(&json, "", &self.leaves_of(id, record)),
             None => Body::from_json(&json),
+        })
+    }
+
+    /// Returns the record above a new one, where the reply's schema is that of the record above: a repair, for a
+    /// part that is added to it.
+    fn record_shown(
+        &self,
+        contract: &Contract,
+        schema: &Json,
+        id: ResourceId,
+        record: &Record,
+    ) -> Option<(ResourceId, Record)> {
+        matches!(self.behaviour().kind, BehaviourKind::Create { .. }).then_some(())?;
+        let shown = contract.schemas.resource_said(schema)?;
+        let own = self.resource(id);
+        if is_hidden(own) || shown == &*own.name {
+            return None;
+        }
+        own.fields.iter().zip(record.iter()).find_map(|(field, key)| {
+            let Type::Reference { resource: target, .. } = field.schema.kind else { return None };
+            let above = self.draft.record(target, key)?;
+            (&*self.resource(target).name == shown).then(|| (target, above.clone()))
         })
     }
 

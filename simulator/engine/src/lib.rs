@@ -40,7 +40,7 @@ pub mod tools;
 mod write;
 
 pub use self::apply::unknown_api;
-pub use self::apply::{CallResult, apply, broken_rule};
+pub use self::apply::{CallResult, apply, broken_rule, turning_misreadings};
 pub use self::base::{Base, BaseError};
 pub use self::consent::{Holder, NeededConsent, StatedValue};
 pub use self::digest::Digest;

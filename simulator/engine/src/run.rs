@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use diorama_seeds::expr::{Expr, ExprType, Node, Slot};
 use diorama_seeds::model::{
-    Api, ApiId, Auth, Behaviour, BehaviourKind, Change, FieldId, Parameter, ParameterId, Record, Resource,
-    ResourceId,
+    Api, ApiId, Auth, Behaviour, BehaviourKind, Change, FieldId, Misreading, Parameter, ParameterId, Record,
+    Resource, ResourceId,
 };
 use diorama_seeds::value::{Str, Value, Zone};
 
@@ -40,6 +40,10 @@ pub(super) struct Run<'a> {
     pub(super) total: Option<usize>,
     /// The consent of the user that a policy rule requires.
     pub(super) needs: Option<NeededConsent>,
+    /// True if the run collects the misreadings of policy rules that turn the verdict.
+    pub(super) collects_misreadings: bool,
+    /// These misreadings.
+    pub(super) misreadings: Vec<&'a Misreading>,
     bound: Vec<SlotContent>,
     /// The resource of the record bound as `record`.
     acted_on: Option<ResourceId>,
@@ -68,6 +72,8 @@ impl<'a> Run<'a> {
             next: None,
             total: None,
             needs: None,
+            collects_misreadings: false,
+            misreadings: Vec::new(),
             steps: &[],
             bound: vec![SlotContent::Empty; usize::from(api.slots.max(Slot::FIRST_FREE))],
             acted_on: None,
@@ -250,7 +256,24 @@ impl<'a> Run<'a> {
             }
         }
         self.needs = self.needed_consent();
+        if self.collects_misreadings {
+            self.misreadings = self.turning_misreadings();
+        }
         Ok(())
+    }
+
+    /// Returns the misreadings of policy rules that turn the verdict on the call. A rule that cannot be
+    /// evaluated forbids.
+    fn turning_misreadings(&self) -> Vec<&'a Misreading> {
+        let holds = |condition: &Expr| self.env().holds(&condition.node).unwrap_or(false);
+        let behaviour = self.behaviour();
+        let verdicts: Vec<bool> = behaviour.rules.iter().map(|rule| holds(&rule.that)).collect();
+        let turns = |misreading: &&Misreading| {
+            let mut others = verdicts.iter().enumerate().filter(|(position, _)| *position != misreading.rule);
+            others.all(|(_, holds)| *holds)
+                && verdicts.get(misreading.rule).is_some_and(|own| *own != holds(&misreading.that))
+        };
+        behaviour.misreadings.iter().filter(turns).collect()
     }
 
     /// Returns the consent that the first policy rule without an exemption requires. An exemption that cannot

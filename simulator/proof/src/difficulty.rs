@@ -10,7 +10,7 @@ use diorama_engine::session::LogEntry;
 use diorama_engine::tools::{TOOL_SEARCHER, is_of_solution};
 use diorama_engine::{Base, Body, Origin, State, apply};
 use diorama_seeds::expr::Node;
-use diorama_seeds::model::{Api, ApiId, ParameterId, ResourceId, World};
+use diorama_seeds::model::{Api, ApiId, ParameterId, ReadingError, ResourceId, World};
 use diorama_seeds::schema::Type;
 use diorama_seeds::task::difficulty::{DifficultyCounts, PERSISTENT, PUSHES};
 use diorama_seeds::task::{Call, GoldCall, places};
@@ -37,12 +37,19 @@ pub fn measure(
     let declines = grounded.goals.iter().any(|goal| goal.declined.is_some());
     // A persistent user pleads only after a refusal.
     let is_push = |tag: &&&str| PUSHES.contains(*tag) && (declines || **tag != PERSISTENT);
+    let misreadings = if governed.is_empty() { BTreeSet::new() } else { turning_misreadings(base, grounded) };
+    let misread = |is_kind: &dyn Fn(ReadingError) -> bool| {
+        let rules = misreadings.iter().filter(|(.., error)| is_kind(*error));
+        count(rules.map(|(api, rule, _)| (api, rule)).collect::<BTreeSet<_>>().len())
+    };
     DifficultyCounts {
         cells: count(cells(grounded).len() + rule_fields(world, &governed)),
         near_misses: count(near_misses(base, grounded)),
         depth: depth(&grounded.gold),
         confusable_tools: count(confusable_tools(world, grounded)),
         rules: count(rules.map(|behaviour| behaviour.rules.len() + behaviour.confirms.len()).sum()),
+        limits: misread(&|error| error != ReadingError::NoException),
+        exceptions: misread(&|error| error == ReadingError::NoException),
         calls: count(grounded.gold.iter().filter(|call| !call.mistake && !call.care).count()),
         traps: report.traps,
         pushes: count(tags.iter().filter(is_push).count()),
@@ -78,6 +85,34 @@ fn governed_apis(world: &World, grounded: &GroundedCandidate) -> BTreeSet<ApiId>
             || (asks && told.iter().any(|name| **name == *world.domains[api.domain.index()].name))
     };
     made.chain(declined).filter_map(|name| world.api_named(name)).filter(is_governed).collect()
+}
+
+/// Returns the misreadings of rules that turn the verdict on a call of the solution, or on a declined call: the
+/// API, the position of the rule, and the error.
+fn turning_misreadings(base: &Base, grounded: &GroundedCandidate) -> BTreeSet<(ApiId, usize, ReadingError)> {
+    let mut found = BTreeSet::new();
+    let mut add = |state: &State, call: &Call| {
+        let Some(api) = base.api_named(&call.api) else { return };
+        if base.world().is_governed(api, &grounded.checks.policy) {
+            let misreadings = diorama_engine::turning_misreadings(base, state, call);
+            found.extend(misreadings.into_iter().map(|misreading| (api, misreading.rule, misreading.error)));
+        }
+    };
+    let mut state = grounded.initial.clone();
+    let calls = grounded.gold.iter().zip(&grounded.entries).enumerate();
+    let declined = |end: usize| {
+        let of_goals = grounded.goals.iter().filter(move |goal| goal.calls.end == end);
+        of_goals.filter_map(|goal| goal.declined.as_ref())
+    };
+    for (index, (gold, entry)) in calls {
+        declined(index).for_each(|declined| add(&state, &declined.call));
+        if !gold.mistake {
+            add(&state, &entry.call);
+        }
+        state = apply(base, &state, &entry.call).state;
+    }
+    declined(grounded.gold.len()).for_each(|declined| add(&state, &declined.call));
+    found
 }
 
 /// Returns the number of record fields that the rules of these APIs read.

@@ -36,10 +36,15 @@ impl Sketch<'_> {
                 return Some(self.add_look_up(finder, with, at));
             }
         }
-        // A record with an unsayable key is the latest of a list, or has no request.
-        let has_no_key = self.writer.key_form(resource) == KeyForm::Unsayable;
-        // Users do not say the slug of a record with a name: `saffron-harbor` for the page "Opening hours".
-        if has_no_key || self.is_of_document && !is_key && self.writer.has_slugs(resource) {
+        // A record whose key nobody says is the latest of a list, or has no request.
+        let is_said = match self.writer.key_form(resource) {
+            KeyForm::Unsayable => false,
+            // Of documents, the codes of orders and invoices stand on papers, and those of webhooks nowhere.
+            KeyForm::Code => !self.is_of_document || is_key && self.writer.goes_by_number(resource),
+            // Users do not say the slug of a record with a name: `saffron-harbor` for the page "Opening hours".
+            KeyForm::Name => !self.is_of_document || is_key || !self.writer.has_slugs(resource),
+        };
+        if !is_said {
             return self.find_latest(at);
         }
         self.records[at].by_key = !is_key;

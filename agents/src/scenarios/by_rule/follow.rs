@@ -30,7 +30,7 @@ impl<'a> Sketch<'a> {
                 let ask = if ask.contains(&noun) { ask.replace(&noun, it) } else { ask.replace("{it}", it) };
                 Some(lowered(ask.trim_end_matches('?')))
             }
-            None => with_pronoun(ask, self.is_person(resource)),
+            None => with_pronoun(ask, self.is_somebody(resource)),
         }
     }
 
@@ -42,6 +42,12 @@ impl<'a> Sketch<'a> {
         described.display.is_some_and(|field| self.writer.is_person(resource, field)) && is_noun()
     }
 
+    /// Returns true if the records of a resource are people, with or without a personal name: users have logins.
+    fn is_somebody(&self, resource: ResourceId) -> bool {
+        let is_noun = || provider_of_name(&self.world().resource(resource).label) == "person_name";
+        self.is_person(resource) || self.is_of_document && is_noun()
+    }
+
     /// Returns a further goal: a field of the same or another named record, whose value a reply shows at a
     /// path.
     pub(crate) fn further(
@@ -51,7 +57,7 @@ impl<'a> Sketch<'a> {
         place: &str,
     ) -> Option<ScenarioGoalDoc> {
         let question = self.bare_question(resource, field, it)?;
-        let whose = if self.is_person(resource) { "Their" } else { "Its" };
+        let whose = if self.is_somebody(resource) { "Their" } else { "Its" };
         let end = self.statements(resource, field, it.unwrap_or("it"), place, false);
         let end = end.into_iter().map(|said| {
             match said.strip_prefix("The ").and_then(|said| said.split_once(" of it ")) {

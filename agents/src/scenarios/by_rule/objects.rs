@@ -2,7 +2,7 @@
 
 use diorama_seeds::doc::PlaceDoc;
 use diorama_seeds::english::spaced;
-use diorama_seeds::model::{FieldId, ResourceId};
+use diorama_seeds::model::{Api, BehaviourKind, FieldId, Parameter, ResourceId};
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{ObjectField, Schema, Type};
 use diorama_seeds::value::Value;
@@ -46,6 +46,33 @@ impl Sketch<'_> {
             Some(member(&format!("{place}.{name}"), &own.name))
         })?;
         Some((expression, vec![said]))
+    }
+
+    /// Returns the object that only names a new record: `folder: {name: Archive}`. Its words are the name.
+    pub(crate) fn name_of_new(
+        &mut self,
+        api: &Api,
+        parameter: &Parameter,
+        fields: &[ObjectField],
+    ) -> Option<Given> {
+        let (BehaviourKind::Create { resource, .. } | BehaviourKind::Patch { resource, .. }) =
+            api.behaviour.kind
+        else {
+            return None;
+        };
+        let mut required = fields.iter().filter(|field| !field.optional);
+        let only = required.next().filter(|_| required.next().is_none())?;
+        let described = self.world().resource(resource);
+        let display = &described.field(described.display?).name;
+        if described.label != parameter.label
+            || !SPOKEN.is_name(&spaced(&only.name))
+            || !is_identifier(display)
+        {
+            return None;
+        }
+        let place = member(&self.new_record(resource), display);
+        let value = format!("{{{}: {place}}}", Json::from(&*only.name));
+        Some((value, vec![format!("{{{place}}}")]))
     }
 
     /// Returns the members of an object as an expression, and in words. `held` returns the path of a known

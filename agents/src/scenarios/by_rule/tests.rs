@@ -187,3 +187,11 @@ fn a_new_hook_has_its_address_and_no_user_gives_a_command_as_a_value() {
         written.iter().flat_map(|one| one.doc.said_by_user()).flatten().all(|words| !words.contains("fee"))
     );
 }
+
+#[test]
+fn nobody_says_the_code_of_a_record_that_stands_on_no_paper() {
+    let (_, written, _) = shop();
+    for one in &written {
+        assert_ne!(one.doc.who, SAYS_CODE, "{:?}", one.doc.said_by_user().flatten().next());
+    }
+}

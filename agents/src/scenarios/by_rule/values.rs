@@ -42,7 +42,9 @@ impl Sketch<'_> {
             return Some(self.message(parameter));
         }
         match (&parameter.schema.kind, parameter.field) {
-            (Type::Object(fields), field) => self.object(field, fields),
+            (Type::Object(fields), field) => {
+                self.name_of_new(api, parameter, fields).or_else(|| self.object(field, fields))
+            }
             (Type::List(item), _) if matches!(item.kind, Type::Object(_)) => {
                 let Type::Object(fields) = &item.kind else { return None };
                 let (expression, words) = self.object(None, fields)?;

@@ -84,7 +84,10 @@ pub(super) fn put_policy(doc: &WorldDoc, rng: &mut ChaCha8Rng) -> Result<Option<
     }
     if let Some(house) = &mut domain.domain.house {
         let (text, rules) = ("text".to_owned(), "rules".to_owned());
-        let other = before.into_iter().filter(|(name, values)| house.numbers.get(name) != Some(values));
+        let is_other = |name: &String, value: Option<&i64>| {
+            house.numbers.get(name).is_some_and(|values| values.first() != value)
+        };
+        let other = before.into_iter().filter(|(name, values)| is_other(name, values.first()));
         let replaced = other.filter_map(|(name, values)| Some((name, *values.first()?))).collect();
         house.articles = Some(ArticlesDoc { resource: ARTICLE.to_owned(), text, rules, replaced });
     }
@@ -93,13 +96,15 @@ pub(super) fn put_policy(doc: &WorldDoc, rng: &mut ChaCha8Rng) -> Result<Option<
 
 type Numbers = IndexMap<String, Vec<i64>>;
 
-/// Draws the numbers in force, and earlier ones that differ where possible.
+/// Draws the numbers in force, before the others that the domain allows, and earlier ones that differ where
+/// possible.
 fn draw_numbers(house: &HouseDoc, rng: &mut ChaCha8Rng) -> (Numbers, Numbers) {
     let (mut now, mut before) = (Numbers::new(), Numbers::new());
     for (name, values) in &house.numbers {
         let Some(current) = values.choose(rng) else { continue };
-        let other = values.iter().filter(|value| *value != current).choose(rng).unwrap_or(current);
-        now.insert(name.clone(), vec![*current]);
+        let others = || values.iter().filter(|value| *value != current);
+        let other = others().choose(rng).unwrap_or(current);
+        now.insert(name.clone(), std::iter::once(current).chain(others()).copied().collect());
         before.insert(name.clone(), vec![*other]);
     }
     (now, before)
@@ -250,6 +255,8 @@ fn search() -> Json {
         "parameters": {"query": {"type": "string", "min_length": 1, "max_length": 80, "description": "Words to look for"}},
         "behaviour": {"list": ARTICLE, "filters": {"query": {"text": ["title", "topics", "text"]}}, "sort": {"by": "article_id"}},
         "reply": {"fields": ["article_id", "title", "status", "valid_from", "text"], "items": "articles"},
+        // The words of the system messages that name the tool.
+        "phrases": {"search": ["policy articles", "policy article", "search the policy"]},
     })
 }
 

@@ -1,9 +1,11 @@
-//! Removes filters that would answer at once: callers then read the pages and compare the records.
+//! Removes filters that would answer at once, and shows lists in short pages: callers then read the pages and
+//! compare the records.
 
 use std::collections::BTreeSet;
 
 use diorama_seeds::doc::{
-    ApiDoc, DomainDoc, FilterDoc, ReplyFieldDoc, ScenarioDoc, ScenarioGoalDoc, ScenarioStepDoc, Tag,
+    ApiDoc, DomainDoc, FieldDoc, FilterDoc, PageDoc, PageStyle, ReplyFieldDoc, ScenarioDoc, ScenarioGoalDoc,
+    ScenarioStepDoc, Tag, TypeName,
 };
 use diorama_seeds::english::stem;
 use rand::RngExt;
@@ -12,33 +14,40 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::Value as Json;
 
 /// The share of eligible lists that lose a filter.
-const WITHOUT_FILTER: f64 = 0.7;
+const WITHOUT_FILTER: f64 = 0.9;
 /// Members of a goal or a step that hold wordings: only names in braces refer to replies.
 const WORDINGS: [&str; 4] = ["user", "end", "declined", "say"];
 /// Items on a page of a list that is read page by page.
-const PAGE_ITEMS: std::ops::RangeInclusive<u32> = 4..=8;
+const PAGE_ITEMS: std::ops::RangeInclusive<u32> = 2..=4;
+/// The parameter of a list that has got pages.
+const PAGE: &str = "page";
 
-/// Removes one filter from lists of a domain. The list shows the filter's field, so that a caller can compare
-/// it.
+/// Removes one filter from lists of a domain, and shows its lists in short pages. A list shows the removed
+/// filter's field, so that a caller can compare it.
 pub(super) fn leave_out_filters(domain: &mut DomainDoc, rng: &mut ChaCha8Rng) {
     for position in 0..domain.apis.len() {
-        let Some(api) = domain.apis.get(position).filter(|_| rng.random_bool(WITHOUT_FILTER)) else {
-            continue;
-        };
-        let usable: Vec<(String, String)> = api
-            .behaviour
-            .filters
-            .iter()
-            .filter_map(|(parameter, filter)| {
-                let description = describe_without(api, parameter, field_of(filter)?)?;
-                let is_usable = !is_read(api, parameter) && is_replaceable(api, parameter, &domain.scenarios);
-                is_usable.then(|| (parameter.clone(), description))
-            })
-            .collect();
-        if let Some((parameter, description)) = usable.into_iter().choose(rng) {
-            leave_out(domain, position, &parameter, description);
-            shorten_pages(domain, position, rng);
+        if rng.random_bool(WITHOUT_FILTER) {
+            leave_out_one(domain, position, rng);
         }
+        shorten_pages(domain, position, rng);
+    }
+}
+
+/// Removes one filter from a list that has a usable one.
+fn leave_out_one(domain: &mut DomainDoc, position: usize, rng: &mut ChaCha8Rng) {
+    let Some(api) = domain.apis.get(position) else { return };
+    let usable: Vec<(String, String)> = api
+        .behaviour
+        .filters
+        .iter()
+        .filter_map(|(parameter, filter)| {
+            let description = describe_without(api, parameter, field_of(filter)?)?;
+            let is_usable = !is_read(api, parameter) && is_replaceable(api, parameter, &domain.scenarios);
+            is_usable.then(|| (parameter.clone(), description))
+        })
+        .collect();
+    if let Some((parameter, description)) = usable.into_iter().choose(rng) {
+        leave_out(domain, position, &parameter, description);
     }
 }
 
@@ -105,8 +114,7 @@ fn can_go_without(scenario: &ScenarioDoc, call: &ScenarioStepDoc, api: &ApiDoc) 
     let pages_itself = paging.is_some_and(|names| names.iter().any(|name| call.with.contains_key(*name)));
     let is_named = call.name.as_deref().is_some_and(|name| is_mentioned(scenario, name));
     let goal = scenario.goals.iter().find(|goal| goal.does.iter().any(|step| std::ptr::eq(step, call)));
-    let is_plain =
-        call.each.is_none() && !call.fails && !call.governed && !call.care && call.until.is_empty();
+    let is_plain = call.each.is_none() && !call.fails && !call.governed && call.until.is_empty();
     is_plain
         && !pages_itself
         && !is_named
@@ -177,9 +185,7 @@ fn add_expressions(json: &Json, in_words: bool, texts: &mut Vec<String>) {
     }
 }
 
-/// Removes a filter from a list. Scenarios that use it read the list until it shows the records that they
-/// need.
-/// Those that cannot are left out. The page size stays, unless a scenario sets it.
+/// Removes a filter from a list. Scenarios that cannot do without it are left out.
 fn leave_out(domain: &mut DomainDoc, position: usize, parameter: &str, description: String) {
     let DomainDoc { apis, scenarios, .. } = domain;
     let Some(api) = apis.get_mut(position) else { return };
@@ -187,23 +193,54 @@ fn leave_out(domain: &mut DomainDoc, position: usize, parameter: &str, descripti
         scenario.calls().any(|call| gives(call, api, parameter) && !can_go_without(scenario, call, api))
     };
     scenarios.retain(|scenario| !is_stuck(scenario));
-    let has_pages = api.behaviour.page.is_some();
-    for scenario in scenarios.iter_mut() {
-        let whole = scenario.clone();
-        for (goal, whole_goal) in scenario.goals.iter_mut().zip(&whole.goals) {
-            for (step, whole_step) in goal.does.iter_mut().zip(&whole_goal.does) {
-                if gives(whole_step, api, parameter) {
-                    step.with.shift_remove(parameter);
-                    if has_pages {
-                        step.until = wanted(&whole, whole_goal, whole_step, api);
-                    }
-                }
-            }
-        }
+    let steps = scenarios.iter_mut().flat_map(|scenario| &mut scenario.goals).flat_map(|goal| &mut goal.does);
+    for step in steps.filter(|step| gives(step, api, parameter)) {
+        step.with.shift_remove(parameter);
     }
     api.parameters.shift_remove(parameter);
     api.behaviour.filters.shift_remove(parameter);
     api.description = description;
+}
+
+/// Shows a list in short pages of a fixed size. Scenarios read it until it shows the records that they need;
+/// those that cannot are left out. The list stays as it is where these would be the most, or one has a policy.
+fn shorten_pages(domain: &mut DomainDoc, position: usize, rng: &mut ChaCha8Rng) {
+    let DomainDoc { apis, scenarios, .. } = domain;
+    let Some(api) = apis.get_mut(position).filter(|api| may_have_pages(api)) else { return };
+    let reads = |call: &ScenarioStepDoc| call.call.as_deref() == Some(&*api.name) && call.until.is_empty();
+    let is_stuck = |scenario: &ScenarioDoc| {
+        scenario.calls().any(|call| reads(call) && !can_go_without(scenario, call, api))
+    };
+    let reading = || scenarios.iter().filter(|scenario| scenario.calls().any(reads));
+    let (stuck, free): (Vec<&ScenarioDoc>, Vec<&ScenarioDoc>) =
+        reading().partition(|scenario| is_stuck(scenario));
+    if free.len() <= stuck.len() || stuck.iter().any(|scenario| scenario.policy) {
+        return;
+    }
+    scenarios.retain(|scenario| !is_stuck(scenario));
+    for scenario in scenarios.iter_mut() {
+        let whole = scenario.clone();
+        for (goal, whole_goal) in scenario.goals.iter_mut().zip(&whole.goals) {
+            for (step, whole_step) in goal.does.iter_mut().zip(&whole_goal.does) {
+                if reads(whole_step) {
+                    step.until = wanted(&whole, whole_goal, whole_step, api);
+                }
+            }
+        }
+    }
+    let size = rng.random_range(PAGE_ITEMS);
+    if api.behaviour.page.is_none() {
+        api.parameters.insert(PAGE.to_owned(), page_parameter());
+    }
+    let page = api.behaviour.page.get_or_insert_with(|| PageDoc {
+        style: PageStyle::Page,
+        size: None,
+        parameter: None,
+        first: None,
+        limit: None,
+        number: None,
+    });
+    page.size = Some(size.min(page.size.unwrap_or(u32::MAX)));
     let limit = api.behaviour.page.as_ref().and_then(|page| page.limit.clone());
     let is_given =
         |limit: &String| scenarios.iter().flat_map(ScenarioDoc::calls).any(|call| gives(call, api, limit));
@@ -213,14 +250,22 @@ fn leave_out(domain: &mut DomainDoc, position: usize, parameter: &str, descripti
     }
 }
 
-/// Makes the pages of a list short, where all scenarios that read it read page by page.
-fn shorten_pages(domain: &mut DomainDoc, position: usize, rng: &mut ChaCha8Rng) {
-    let DomainDoc { apis, scenarios, .. } = domain;
-    let Some(api) = apis.get_mut(position) else { return };
-    let mut calls = scenarios.iter().flat_map(ScenarioDoc::calls);
-    let is_read_at_once = calls.any(|call| call.call.as_deref() == Some(&*api.name) && call.until.is_empty());
-    if let Some(page) = api.behaviour.page.as_mut().filter(|_| !is_read_at_once) {
-        page.size = Some(rng.random_range(PAGE_ITEMS).min(page.size.unwrap_or(u32::MAX)));
+/// Returns true if an API is a list that has pages, or may get them: its reply is an object, and no parameter
+/// has the name of the page.
+fn may_have_pages(api: &ApiDoc) -> bool {
+    let is_object = api.reply.items.as_deref() != Some("");
+    let is_free = !api.parameters.contains_key(PAGE);
+    api.behaviour.list.is_some() && (api.behaviour.page.is_some() || (is_object && is_free))
+}
+
+/// Returns the parameter for the number of a page.
+fn page_parameter() -> FieldDoc {
+    FieldDoc {
+        kind: Some(TypeName::Integer),
+        min: Some(Json::from(1)),
+        default: Some(Json::from(1)),
+        description: Some("Number of the page, from 1".to_owned()),
+        ..FieldDoc::default()
     }
 }
 

@@ -27,8 +27,8 @@ pub const MIN_HARD_POINTS: u32 = 8;
 /// Calls that a task which is made for a band needs at most, and one more.
 pub const MAX_CALLS: u32 = 40;
 
-/// The counts whose points count twice: a policy and a pressing user mislead strong models most.
-pub const DOUBLED: [&str; 2] = ["rules", "pushes"];
+/// The counts whose points count twice: a narrow verdict and a pressing user mislead strong models most.
+pub const DOUBLED: [&str; 3] = ["limits", "exceptions", "pushes"];
 
 /// The counts of a proof that make a task hard.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -44,6 +44,10 @@ pub struct DifficultyCounts {
     pub confusable_tools: u32,
     /// Rules of a policy that govern a call of the solution or a declined one.
     pub rules: u32,
+    /// Limits of these rules that decide narrowly: with the next allowed number the verdict would be the opposite.
+    pub limits: u32,
+    /// Exceptions of these rules that decide: without them the verdict would be the opposite.
+    pub exceptions: u32,
     /// Calls of the shortest proven route, searches for tools among them.
     pub calls: u32,
     /// Traps: mutants that the API accepts and that fail the task.
@@ -91,12 +95,14 @@ const fn step(
 }
 
 /// The points of each count. The sum of the points gives the band.
-pub const DIFFICULTY_STEPS: [DifficultyStep; 8] = [
+pub const DIFFICULTY_STEPS: [DifficultyStep; 10] = [
     step("cells", |counts| counts.cells, 4, 8),
     step("near_misses", |counts| counts.near_misses, 2, 6),
     step("depth", |counts| counts.depth, 3, 4),
     step("confusable_tools", |counts| counts.confusable_tools, 4, 12),
     step("rules", |counts| counts.rules, 1, 4),
+    step("limits", |counts| counts.limits, 1, 2),
+    step("exceptions", |counts| counts.exceptions, 1, 2),
     step("calls", |counts| counts.calls, 5, 9),
     step("traps", |counts| counts.traps, 6, 14),
     step("pushes", |counts| counts.pushes, 1, 2),
@@ -190,7 +196,8 @@ mod tests {
         check(DifficultyCounts::default(), 0, Difficulty::Easy);
         let few = DifficultyCounts { cells: 4, depth: 3, calls: 5, ..DifficultyCounts::default() };
         check(few, 3, Difficulty::Easy);
-        check(DifficultyCounts { rules: 1, ..few }, 5, Difficulty::Medium);
+        check(DifficultyCounts { rules: 1, ..few }, 4, Difficulty::Medium);
+        check(DifficultyCounts { rules: 1, limits: 1, exceptions: 1, ..few }, 8, Difficulty::Hard);
         let many = DifficultyCounts { cells: 8, depth: 4, calls: 9, ..few };
         check(many, 6, Difficulty::Medium);
         check(DifficultyCounts { pushes: 1, ..many }, 8, Difficulty::Hard);
@@ -213,8 +220,8 @@ mod tests {
         for bound in [MIN_MEDIUM_POINTS, MIN_HARD_POINTS] {
             assert!(page.contains(&format!("from {bound} points")), "docs/difficulty.md lacks {bound}");
         }
-        let [one, other] = DOUBLED;
-        assert!(page.contains(&format!("The points of `{one}` and `{other}` count twice")));
+        let [one, other, third] = DOUBLED;
+        assert!(page.contains(&format!("The points of `{one}`, `{other}` and `{third}` count twice")));
         for tag in PUSHES {
             assert!(page.contains(&format!("`{tag}`")), "docs/difficulty.md lacks the tag {tag}");
         }

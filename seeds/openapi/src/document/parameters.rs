@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 
 use super::{Operation, Parameter, Place};
 use crate::Severity;
+use crate::bounds::synonyms;
 use crate::shape::{Kind, Member, Shape, Unfolder, said_values};
 use crate::words::{is_identifier, sentence, snake};
 
@@ -17,9 +18,36 @@ pub(super) fn written_parameters<'a>(item: &'a Json, node: &'a Json) -> impl Ite
     lists.into_iter().flatten().filter_map(Json::as_array).flatten()
 }
 
+/// Reads the parameters outside the body of an operation, and notes those that get another name.
+pub(super) fn read_all<'a>(unfolder: &mut Unfolder<'a>, item: &'a Json, node: &'a Json) -> Vec<Parameter> {
+    let read: Vec<Parameter> =
+        written_parameters(item, node).flat_map(|part| parameters(unfolder, part)).collect();
+    let written: Vec<String> =
+        read.iter().filter(|known| known.sent_as.is_none()).map(|known| known.name.clone()).collect();
+    let mut all: Vec<Parameter> = Vec::new();
+    for parameter in read {
+        // The operation's own parameter replaces the one that its path shares.
+        let same = |known: &&mut Parameter| {
+            known.wire_name() == parameter.wire_name() && known.place == parameter.place
+        };
+        if let Some(known) = all.iter_mut().find(same) {
+            *known = Parameter { name: known.name.clone(), ..parameter };
+            continue;
+        }
+        let name = free_name(&parameter, &all, &written);
+        let sent_as = Some(parameter.wire_name().to_owned()).filter(|sent_as| *sent_as != name);
+        if let Some(sent_as) = &sent_as {
+            let told = format!("the parameter `{sent_as}` is called `{name}`");
+            unfolder.problems.push(Severity::Other.says(told));
+        }
+        all.push(Parameter { name, sent_as, ..parameter });
+    }
+    all
+}
+
 /// Reads a parameter outside the body as the parameters that callers send. A `deepObject` becomes one parameter
 /// for each scalar member (`created[gte]`), and one for its scalar alternative (`created`).
-pub(super) fn parameters<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Vec<Parameter> {
+fn parameters<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Vec<Parameter> {
     let Some(whole) = parameter(unfolder, node) else { return Vec::new() };
     let Some(object) = deep_object(unfolder, node).filter(|_| whole.place == Place::Query) else {
         return vec![whole];
@@ -60,6 +88,29 @@ fn deep_object<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Shape>
     })
 }
 
+impl Parameter {
+    /// Returns the name that callers send over HTTP.
+    pub(super) fn wire_name(&self) -> &str {
+        self.sent_as.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// Returns the name of a parameter beside others, of which `written` are names that the document itself gives.
+/// A bound whose name is taken is called by another word for the same comparison: `created_ge` for
+/// `created[gte]` beside `created_gte`. Other names get a number.
+fn free_name(parameter: &Parameter, known: &[Parameter], written: &[String]) -> String {
+    let is_free = |name: &String| {
+        let is_written = parameter.sent_as.is_some() && written.contains(name);
+        !is_written && !known.iter().any(|known| known.name == *name)
+    };
+    let name = parameter.name.clone();
+    if parameter.place == Place::Path || is_free(&name) {
+        return name;
+    }
+    let numbered = (2..).map(|number| format!("{name}_{number}"));
+    synonyms(&name).into_iter().chain(numbered).find(is_free).unwrap_or(name)
+}
+
 /// Reads a parameter outside the body; returns none for headers that HTTP itself handles.
 pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Option<Parameter> {
     let node = unfolder.resolve(node)?;
@@ -89,10 +140,11 @@ pub(super) fn parameter<'a>(unfolder: &mut Unfolder<'a>, node: &'a Json) -> Opti
     let name = if diorama_seeds::world::is_member_name(written) && sayable && !is_comparison {
         written.to_owned()
     } else {
-        let name = unbracketed(written).or_else(|| compared(written)).unwrap_or_else(|| snake(written));
-        unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
-        name
+        unbracketed(written).or_else(|| compared(written)).unwrap_or_else(|| snake(written))
     };
+    if place == Place::Path && name != written {
+        unfolder.problems.push(Severity::Other.says(format!("the parameter `{written}` is called `{name}`")));
+    }
     let sent_as = (name != written && place != Place::Path).then(|| written.to_owned());
     let mut shape =
         parameter_schema(node).map_or_else(|| Shape::of(Kind::String), |schema| unfolder.shape(schema));
@@ -193,14 +245,16 @@ fn separator(node: &Json) -> Option<char> {
 /// Returns a note where the server reads a parameter's value in another style than the document says.
 fn not_served(node: &Json, name: &str, shape: &Shape) -> Option<String> {
     let style = node.get("style").and_then(Json::as_str)?;
-    let is_served =
-        |members: &IndexMap<String, Member>| members.values().all(|member| member.shape.is_scalar());
-    (style == "deepObject" && shape.members().is_some_and(|members| !is_served(members)))
+    let is_served = |members: &IndexMap<String, Member>| {
+        !members.is_empty() && members.values().all(|member| member.shape.is_scalar())
+    };
+    let is_object = matches!(shape.kind, Kind::Object(_) | Kind::Any);
+    (style == "deepObject" && is_object && !shape.members().is_some_and(is_served))
         .then(|| format!("`{name}` takes an object as JSON, not as `deepObject`"))
 }
 
-/// Fills in path parameters that have one value where two stand side by side: `/{page}{extension}` is
-/// `/{page}.json`.
+/// Fills in path parameters that have one value and are part of a segment: `/{page}{extension}` is
+/// `/{page}.json`, and `/user{extension}` is `/user.json`.
 pub(super) fn write_out_adjacent<'a>(
     unfolder: &mut Unfolder<'a>,
     path: &str,
@@ -208,7 +262,10 @@ pub(super) fn write_out_adjacent<'a>(
     node: &'a Json,
 ) -> String {
     let mut path = path.to_owned();
-    if !path.contains("}{") {
+    let is_part = |segment: &str| {
+        segment.contains('{') && !(segment.starts_with('{') && segment.find('}') == Some(segment.len() - 1))
+    };
+    if !path.split('/').any(is_part) {
         return path;
     }
     for parameter in written_parameters(item, node) {
@@ -217,7 +274,12 @@ pub(super) fn write_out_adjacent<'a>(
         let name = parameter.get("name").and_then(Json::as_str);
         let values = schema.and_then(|schema| schema.get("enum")?.as_array()).map(Vec::as_slice);
         if let (Some(name), Some([Json::String(only)])) = (name, values) {
-            path = path.replace(&format!("{{{name}}}"), only);
+            let written = format!("{{{name}}}");
+            let replaced = |segment: &str| match is_part(segment) {
+                true => segment.replace(&written, only),
+                false => segment.to_owned(),
+            };
+            path = path.split('/').map(replaced).collect::<Vec<_>>().join("/");
         }
     }
     path

@@ -13,6 +13,7 @@ mod permitted;
 mod removed;
 mod scope;
 mod several;
+mod taken;
 mod unsayable;
 mod verbs;
 
@@ -193,6 +194,7 @@ impl<'a> Act<'a> {
             behaviour.keep = Some(KEPT.to_owned());
             self.touch(&found.name, &UPDATED);
             self.rename(&found.name);
+            self.require_free_name(found);
         }
         if method == "PUT" && found.uses.is_some() {
             self.upsert(found, at);

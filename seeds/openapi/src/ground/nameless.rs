@@ -3,12 +3,13 @@
 
 use std::collections::HashSet;
 
+use diorama_seeds::contract::ME;
 use diorama_seeds::doc::{ApiDoc, Method, PhrasesDoc, Place, ResourceDoc};
 use indexmap::IndexMap;
 
 use crate::document::Operation;
 use crate::nouns::{Prose, is, says_end};
-use crate::words::{is_plural, words};
+use crate::words::{is_plural, singular, words};
 
 /// Removes the phrases of such operations and records the reason.
 pub(super) fn leave_out(
@@ -31,6 +32,12 @@ pub(super) fn leave_out(
             Some("it is called for a question, and ends something".to_owned())
         } else if !label.is_empty() && !is_single(label) {
             Some(format!("what it shows is no thing that a service has one of: `{label}`"))
+        } else if api.behaviour.get.is_some()
+            && api.path.rsplit('/').next().is_some_and(|last| ME.contains(&last))
+        {
+            Some("people do not ask who they are".to_owned())
+        } else if let Some(word) = plural_single(api, resources) {
+            Some(format!("people have no noun for what it shows: `{word}` names several things"))
         } else if let Some(label) = choice(api) {
             Some(format!("people do not say what its path chooses: `{label}`"))
         } else if let Some(word) = singular_list(api, resources, &kept) {
@@ -58,6 +65,17 @@ fn singular_list(
     let last = api.path.rsplit('/').find(|part| !part.is_empty())?;
     let word = words(last).pop().filter(|_| !last.contains('{'))?;
     (!is_plural(&word) && label.rsplit(' ').next() == Some(&*word)).then_some(word)
+}
+
+/// Returns the last word of a path that shows one thing and names several: `related_jobs` of a skill.
+fn plural_single(api: &ApiDoc, resources: &IndexMap<String, ResourceDoc>) -> Option<String> {
+    let shown = resources.get(api.behaviour.get.as_ref()?)?;
+    let last = api.path.rsplit('/').find(|part| !part.is_empty()).filter(|last| !last.contains('{'))?;
+    let word = words(last).pop()?;
+    let is_one_each = shown.each.iter().any(|each| each.max == 1);
+    let is_single =
+        ["singles", "containers"].iter().any(|kind| is(kind, &word) || is(kind, &singular(&word)));
+    (is_one_each && is_plural(&word) && !is_single).then_some(word)
 }
 
 /// Returns a path parameter that users do not choose, such as the format of the reply.

@@ -179,6 +179,7 @@ impl Places {
         values::find(&mut places, operations);
         places.call_by_keys(operations);
         places.tell_apart(operations);
+        places.split_labels(operations);
         places.shorten_labels();
         places.give_names();
         places.find_numbers();

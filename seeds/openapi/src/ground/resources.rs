@@ -11,7 +11,7 @@ use diorama_seeds::materialise::ANY_NAME;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use self::keys::{find_first_number, keep_ids, key_field, number_field};
+use self::keys::{find_first_number, keep_ids, key_field};
 use self::names::{display_member, is_person, name_maker};
 use super::places::{Above, Collection, Part, Places};
 use super::refers;
@@ -87,7 +87,7 @@ fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
             .iter()
             .filter_map(|(field, doc)| {
                 let (of, display) = names.get(doc.reference.as_ref()?)?;
-                Some((field.clone(), format!("{of}name"), display.clone()))
+                Some((field.clone(), of.clone(), display.clone()))
             })
             .collect();
         let display = doc.display.clone();
@@ -95,12 +95,16 @@ fn name_above(all: &mut IndexMap<String, ResourceDoc>) {
         let version = doc.label.as_deref().is_some_and(|label| label.ends_with("version"));
         for (field, member) in &mut doc.fields {
             let own = |shown: &String| version && display.is_none() && field == shown;
-            let is_named = |(by, named, shown): &&(String, String, String)| {
-                by != field && (*named == plain(field) || own(shown))
+            let is_named = |(by, of, shown): &&(String, String, String)| {
+                let member = plain(field);
+                let is_its_name = member == format!("{of}name") || member == format!("{of}{}", plain(shown));
+                by != field && (is_its_name || own(shown))
             };
             let named = above.iter().find(is_named);
             if let Some((by, _, shown)) = named.filter(|_| display.as_ref() != Some(field)) {
                 member.fake = Some(json!({"provider": "through", "ref": by, "field": shown}));
+                // It tells nothing of the record itself.
+                (member.ask, member.say) = (Vec::new(), Vec::new());
             }
         }
     }
@@ -189,9 +193,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
         doc.unique_together.push(group);
     }
     members(places, found, &mut doc);
-    if let Some(number) = &found.number {
-        doc.fields.insert(number.clone(), number_field(number, found.made));
-    }
+    keys::add_number(found, &mut doc);
     let kept = FieldDoc {
         kind: Some(TypeName::Any),
         optional: true,
@@ -255,7 +257,9 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let own = words(&found.noun_words()).last().map(|last| format!("{last}name"));
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let display = display.or_else(|| named(&own?.as_str()));
-    let display = display.or_else(|| ADDRESSES.iter().find_map(named));
+    // Who logs in is a person, or a connection to a service.
+    let names_it = |name: &&&str| **name != "login" || is_person(found, record);
+    let display = display.or_else(|| ADDRESSES.iter().filter(names_it).find_map(named));
     let says = |name: &str, names: &[&str]| names.contains(&&*plain(name));
     let beside: Vec<&str> = record.members().into_iter().flatten().map(|(name, _)| name.as_str()).collect();
     let dated = record.members().into_iter().flatten().any(|(name, _)| says(name, &CREATED));

@@ -405,6 +405,9 @@ fn ranges_filter_by_their_bounds_and_pages_are_also_numbered() {
         )
     );
     assert_eq!(filters(signs), (vec!["weight_gte".into()], vec!["weight>".into()]));
+    // Names that are read alike stay two parameters.
+    let both = "{name: 'weight[gte]', in: query, schema: {type: integer}}, {name: weight_gte, in: query, schema: {type: integer}}";
+    assert_eq!(filters(both), (vec!["weight_ge".into(), "weight_gte".into()], vec!["weight[gte]".into()]));
     let dated = all.replacen(
         "weight: {type: integer}",
         "created: {type: integer, description: Seconds since the epoch.}",
@@ -425,6 +428,26 @@ fn ranges_filter_by_their_bounds_and_pages_are_also_numbered() {
         [page.parameter.as_deref(), page.number.as_deref()],
         [Some("page_token"), Some("page_number")]
     );
+}
+
+#[test]
+fn deep_objects_that_are_read_as_json_are_noted() {
+    let noted = |schema: &str| {
+        let options =
+            format!("{{name: options, in: query, style: deepObject, explode: true, schema: {schema}}}");
+        let text = format!(
+            "openapi: 3.0.3\ninfo: {{title: Things, version: '1'}}\npaths:\n  /things: {{get: {{parameters: [{options}], {}}}}}\n",
+            inside(SILENT)
+        );
+        let found = import("things", text.as_bytes(), &ImportOptions::default()).unwrap();
+        found.notes.iter().any(|note| note.reason.contains("`options` takes an object as JSON"))
+    };
+    assert!(noted("{type: object}"));
+    assert!(noted("{type: object, additionalProperties: {type: string}}"));
+    assert!(noted("{type: object, properties: {a: {type: object, properties: {b: {type: string}}}}}"));
+    assert!(noted("{}"));
+    assert!(!noted("{type: object, properties: {a: {type: string}}}"));
+    assert!(!noted("{type: string}"));
 }
 
 #[test]

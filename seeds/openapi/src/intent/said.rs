@@ -1,6 +1,6 @@
 //! Parses the verb and noun in a path, and the parameter that names the record.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use diorama_seeds::contract::{key_name, plain};
@@ -38,6 +38,44 @@ pub(super) static VERBS: LazyLock<HashMap<&'static str, Deed>> = LazyLock::new(|
     deeds.flatten().collect()
 });
 
+/// Endings of files.
+static FILES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let files = pairs(include_str!("../data/verbs.txt")).filter(|(kind, _)| *kind == "files");
+    files.flat_map(|(_, endings)| endings.split_whitespace()).collect()
+});
+
+/// The fewest operations whose common members belong to all calls: the API key of each body.
+const MIN_OPERATIONS: usize = 5;
+
+/// What the operations of a document have in common.
+pub(super) struct Common {
+    paths: Vec<String>,
+    /// Names that each operation takes: they name no record.
+    shared: HashSet<String>,
+}
+
+impl Common {
+    pub(super) fn of(operations: &[Operation]) -> Self {
+        let names = |operation: &Operation| -> HashSet<String> {
+            given(operation).into_iter().map(|(name, ..)| name.clone()).collect()
+        };
+        let mut all = operations.iter().map(names);
+        let first = all.next().filter(|_| operations.len() >= MIN_OPERATIONS).unwrap_or_default();
+        let shared = all.fold(first, |shared, own| shared.intersection(&own).cloned().collect());
+        Self { paths: operations.iter().map(|operation| operation.path.clone()).collect(), shared }
+    }
+
+    /// Returns true if a path lists records, or has records below it.
+    fn is_collection(&self, path: &str) -> bool {
+        let holds = |known: &String| {
+            known
+                .strip_prefix(path)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with("/{") || rest.starts_with('.'))
+        };
+        self.paths.iter().any(holds)
+    }
+}
+
 /// The endings of names of keys, the likeliest first.
 pub(super) const KEYS: [&str; 6] = ["id", "arn", "identifier", "name", "key", "uuid"];
 
@@ -54,6 +92,8 @@ pub(super) struct Said {
     pub(super) before: String,
     /// True if the verb stands behind a dot: `users.info`.
     pub(super) is_dotted: bool,
+    /// True if the verb is a segment of the path: `/users/info`.
+    pub(super) is_segment: bool,
 }
 
 impl Said {
@@ -64,7 +104,11 @@ impl Said {
 }
 
 /// Returns the parameters that name shown records, by noun.
-pub(super) fn keys(operations: &[Operation], all: &[Option<Said>]) -> HashMap<String, String> {
+pub(super) fn keys(
+    operations: &[Operation],
+    all: &[Option<Said>],
+    common: &Common,
+) -> HashMap<String, String> {
     let shown = operations.iter().zip(all).filter_map(|(operation, said)| {
         let said = said.as_ref().filter(|said| said.deed == Some(Deed::Show))?;
         let noun = one(&said.noun);
@@ -75,15 +119,15 @@ pub(super) fn keys(operations: &[Operation], all: &[Option<Said>]) -> HashMap<St
             };
             operations.iter().zip(all).filter(|both| same(*both)).count() > 1
         };
-        let found = key(operation, said).or_else(|| shown_key(operation, said).filter(uses))?;
+        let found = key(operation, said, common).or_else(|| shown_key(operation, said).filter(uses))?;
         Some((noun, found))
     });
     // The first operation of a noun wins.
     shown.collect::<Vec<_>>().into_iter().rev().collect()
 }
 
-/// Parses the verb of a path: `/users.list`, `/ListUsers`, `/?Action=ListUsers`.
-pub(super) fn said(operation: &Operation) -> Option<Said> {
+/// Parses the verb of a path: `/users.list`, `/users/list.json`, `/ListUsers`, `/?Action=ListUsers`.
+pub(super) fn said(operation: &Operation, common: &Common) -> Option<Said> {
     let (before, last) = operation.path.rsplit_once('/')?;
     if operation.path.contains('{') && last.contains('{') {
         return None;
@@ -93,6 +137,26 @@ pub(super) fn said(operation: &Operation) -> Option<Said> {
         Some(value) => (operation.path.trim_end_matches('/'), value.rsplit('.').next().unwrap_or(value)),
         None => (before, last),
     };
+    let last =
+        last.rsplit_once('.').filter(|(_, ending)| FILES.contains(ending)).map_or(last, |(stem, _)| stem);
+    // A verb behind its noun, at a path without records.
+    if let (None, Some(deed), Some((above, noun))) = (chosen, VERBS.get(last), before.rsplit_once('/'))
+        && !noun.is_empty()
+        && !before.contains('{')
+        && !common.is_collection(before)
+    {
+        let (noun, before) = (words(noun), above.to_owned());
+        let verb = vec![last.to_owned()];
+        return Some(Said {
+            deed: Some(*deed),
+            verb,
+            group: noun.clone(),
+            noun,
+            before,
+            is_dotted: true,
+            is_segment: true,
+        });
+    }
     let before = before.to_owned();
     if let (None, Some((noun, verb))) = (chosen, last.rsplit_once('.')) {
         let group = words(noun.rsplit('.').next().unwrap_or(noun));
@@ -102,13 +166,29 @@ pub(super) fn said(operation: &Operation) -> Option<Said> {
             _ => None,
         };
         let is_said = !noun.is_empty() && !verb.is_empty();
-        return is_said.then_some(Said { deed, verb, noun, group, before, is_dotted: true });
+        return is_said.then_some(Said {
+            deed,
+            verb,
+            noun,
+            group,
+            before,
+            is_dotted: true,
+            is_segment: false,
+        });
     }
     let all = words(last);
     let (first, noun) = all.split_first().filter(|(_, noun)| !noun.is_empty())?;
     let deed = Some(*VERBS.get(first.as_str())?);
     let noun = noun.to_vec();
-    Some(Said { deed, verb: vec![first.clone()], group: noun.clone(), noun, before, is_dotted: false })
+    Some(Said {
+        deed,
+        verb: vec![first.clone()],
+        group: noun.clone(),
+        noun,
+        before,
+        is_dotted: false,
+        is_segment: false,
+    })
 }
 
 /// Returns the scalars that an operation takes, and whether each is required.
@@ -135,11 +215,15 @@ fn shown_key(operation: &Operation, said: &Said) -> Option<String> {
 }
 
 /// Returns the parameter or body member that names the record: `id`, `appMonitorId`, `Name`.
-pub(super) fn key(operation: &Operation, said: &Said) -> Option<String> {
+pub(super) fn key(operation: &Operation, said: &Said, common: &Common) -> Option<String> {
     let noun: String = one(&said.noun);
     let last = said.noun.last().map(|last| singular(last)).unwrap_or_default();
-    let given = given(operation);
-    let named = |wanted: &str| given.iter().find(|(name, _, required)| *required && plain(name) == wanted);
+    let mut given = given(operation);
+    given.retain(|(name, ..)| !common.shared.contains(*name));
+    // Documents of such calls seldom say what they require.
+    let named = |wanted: &str| {
+        given.iter().find(|(name, _, required)| (*required || said.is_segment) && plain(name) == wanted)
+    };
     let wanted =
         KEYS.iter().flat_map(|key| [format!("{noun}{key}"), format!("{last}{key}"), (*key).to_owned()]);
     let bare = [noun.clone(), last.clone()];

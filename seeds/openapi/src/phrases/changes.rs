@@ -5,7 +5,7 @@ use diorama_seeds::materialise::provider_of_name;
 use indexmap::IndexMap;
 
 use super::verbs::VERBS;
-use super::{MOST_SAID, named};
+use super::{MOST_SAID, named, says_when};
 use crate::nouns;
 use crate::words::{article, enumerate, label, plural, singular, words};
 
@@ -127,13 +127,15 @@ fn ask(
         let of = said.iter().enumerate().filter_map(|(position, said)| {
             let head = heads.get(position % heads.len())?;
             let all: Vec<&str> = required.iter().map(String::as_str).chain(said.iter().copied()).collect();
-            Some(format!("{head}{}", with(&all, arguments)))
+            Some(format!("{head}{}", told(verb, &all, arguments, noun)))
         });
         phrases.extend(of);
         // Every verb is used if there is one way to say the arguments.
         if let [only] = said.as_slice() {
             let all: Vec<&str> = required.iter().map(String::as_str).chain(only.iter().copied()).collect();
-            phrases.extend(heads.iter().skip(1).map(|head| format!("{head}{}", with(&all, arguments))));
+            phrases.extend(
+                heads.iter().skip(1).map(|head| format!("{head}{}", told(verb, &all, arguments, noun))),
+            );
         }
     }
     if phrases.is_empty() {
@@ -163,7 +165,9 @@ pub(crate) fn action(
     for name in optional.iter().take(MOST_SAID) {
         said.push(required.iter().chain([name]).map(String::as_str).collect());
     }
-    let imperative = said.iter().map(|said| format!("{clause}{}", with(said, arguments))).collect();
+    let verb = clause.split(' ').next().unwrap_or_default();
+    let imperative =
+        said.iter().map(|said| format!("{clause}{}", told(verb, said, arguments, noun))).collect();
     PhrasesDoc { imperative, ..PhrasesDoc::default() }
 }
 
@@ -302,11 +306,20 @@ fn set(object: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> S
     phrase
 }
 
+/// Returns the words after the object of a verb. A thing is called by its first name, and renamed to another.
+fn told(verb: &str, said: &[&str], arguments: &IndexMap<String, FieldDoc>, noun: &str) -> String {
+    let words = with(said, arguments, noun);
+    match words.strip_prefix(" called ").filter(|_| verb == "rename") {
+        Some(rest) => format!(" to {rest}"),
+        None => words,
+    }
+}
+
 /// Returns the words after the object: the name, the person, the time and the other arguments.
-fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
+fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>, noun: &str) -> String {
     let doc = |name: &str| arguments.get(name);
     let mut phrase = String::new();
-    let called = said.iter().find(|name| is_name(name));
+    let called = said.iter().find(|name| is_name(name) || doc(name).is_some_and(|doc| names_it(doc, noun)));
     if let Some(called) = called {
         phrase.push_str(&format!(" called {{{called}}}"));
     }
@@ -332,6 +345,13 @@ fn with(said: &[&str], arguments: &IndexMap<String, FieldDoc>) -> String {
     phrase
 }
 
+/// Returns true if an argument holds the name of the object alone: `folder: {name: Archive}`.
+fn names_it(doc: &FieldDoc, noun: &str) -> bool {
+    let mut required = doc.fields.iter().filter(|(_, member)| !member.optional);
+    let only = required.next().filter(|_| required.next().is_none());
+    doc.label.as_deref() == Some(noun) && only.is_some_and(|(name, _)| is_name(name))
+}
+
 /// Returns an argument as it stands after "with".
 pub(crate) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
     let noun = named(name, doc);
@@ -352,20 +372,6 @@ pub(crate) fn part(name: &str, doc: Option<&FieldDoc>) -> String {
         _ if is_prose(name, doc) => format!("the {noun} \"{{{name}}}\""),
         _ => format!("the {noun} {{{name}}}"),
     }
-}
-
-/// Returns true if a timestamp is the time of the event and needs no name: "book a visit tomorrow at nine".
-fn says_when(name: &str) -> bool {
-    let parts = words(name);
-    let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-    matches!(
-        parts.as_slice(),
-        ["date" | "day" | "time" | "when" | "at" | "on" | "start" | "moment"]
-            | [
-                "start" | "starts" | "scheduled" | "appointment" | "booking",
-                "at" | "on" | "time" | "date" | "for"
-            ]
-    )
 }
 
 /// Returns the plural that a number counts: `parcels_count` and `num_parcels` count parcels.

@@ -465,6 +465,7 @@ pub(super) fn nothing() -> Behaviour {
         require: Vec::new(),
         rules: Vec::new(),
         replaced: Vec::new(),
+        misreadings: Vec::new(),
         confirms: Vec::new(),
         also: Vec::new(),
         keep: None,

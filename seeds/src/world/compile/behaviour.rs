@@ -80,7 +80,7 @@ impl Builder<'_> {
         let bindings = self.bindings(&here);
         let moves = resource.and_then(|resource| self.moves(resource, &here));
         let mut require = self.require(&here);
-        let (rules, replaced) = (self.rules(), self.replaced_rules());
+        let (rules, replaced, misreadings) = (self.rules(), self.replaced_rules(), self.misreadings());
         let confirms = self.confirms();
         let shown = match (kind, resource) {
             (Kind::List, Some(resource)) => ReplyRecords::Many(resource, None),
@@ -111,8 +111,19 @@ impl Builder<'_> {
         let each = resource.and_then(|resource| self.each(resource, &here));
         let Some(kind) = made else { return (nothing(), ReplyRecords::Unknown) };
         let upsert = doc.upsert;
-        let behaviour =
-            Behaviour { kind, bindings, require, rules, replaced, confirms, also, keep, upsert, each };
+        let behaviour = Behaviour {
+            kind,
+            bindings,
+            require,
+            rules,
+            replaced,
+            misreadings,
+            confirms,
+            also,
+            keep,
+            upsert,
+            each,
+        };
         (behaviour, shown)
     }
 

@@ -17,20 +17,22 @@ use diorama_format::path::Path;
 const FORBIDDEN: u16 = 403;
 /// Maximum number of rules of a domain.
 const MAX_RULES: usize = 64;
+/// Least distance of an example from the number of its rule.
+const MIN_EXAMPLE_DISTANCE: i64 = 2;
 /// The last hour of a day.
 const MAX_HOUR: i64 = 23;
 
 /// Meaning of a rule, as an expression and in words. `{}` stands for the action, `{^}` for the action at the
 /// start of a sentence.
-struct Meaning {
+pub(super) struct Meaning {
     /// Name of the rule's shape in the document.
     shape: &'static str,
     /// None if the log of a conversation decides the rule rather than a record.
-    condition: Option<String>,
+    pub(super) condition: Option<String>,
     wordings: [String; 3],
     /// The number that the rule sets, as a clause for the people whom it concerns. None without a number.
     limit: Option<String>,
-    /// Cases near the rule's number: a description, and the condition for it.
+    /// Cases far from the rule's number: a description, and the condition for it.
     cases: Vec<(String, String)>,
 }
 
@@ -250,7 +252,7 @@ fn amounts(rule: &RuleDoc) -> Vec<(&'static str, &AmountDoc)> {
 
 /// Returns the meaning of a rule. Returns none if its shape is missing, is incomplete, or is not the only
 /// one.
-fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
+pub(super) fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
     let number = |amount: &AmountDoc| match amount {
         AmountDoc::Number(number) => Some(*number),
         AmountDoc::Name(name) => house.numbers.get(name)?.first().copied(),
@@ -273,11 +275,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 let given = format!("With {} left until {until}", counted(left, unit));
                 (given, holds(&format!("{from} + {unit}({left})")))
             };
-            let cases = [least.saturating_sub(1), least, least.saturating_add(1)]
-                .into_iter()
-                .filter(|left| *left >= 0)
-                .map(case)
-                .collect();
+            let cases = far_from(least).into_iter().flatten().map(case).collect();
             let (condition, left) = (holds(of), counted(least, unit));
             let verb = if least == 1 { "is" } else { "are" };
             let wordings = [
@@ -301,7 +299,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 let given = format!("If {what} is {}", measured(value, cap.unit.as_deref()));
                 (given, format!("({value}) <= {most}"))
             };
-            let cases = [most, most.saturating_add(1)].into_iter().map(case).collect();
+            let cases = far_from(most).into_iter().flatten().map(case).collect();
             let condition = Some(format!("({}) <= {most}", cap.of));
             let limit = Some(format!("{what} may be {most_words} at most"));
             Meaning { shape: "cap", condition, wordings, limit, cases }
@@ -319,9 +317,10 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
                 |text: &str| if window.clock { format!("time('{text}')") } else { format!("({text})") };
             let (first, last) = (spelt(from)?, spelt(to)?);
             let holds = |of: &str| format!("({of}) >= {} && ({of}) <= {}", literal(&first), literal(&last));
-            let near = [from.saturating_sub(1), from, to, to.saturating_add(1)].into_iter().filter_map(spelt);
+            let ([below, _], [_, above]) = (far_from(from), far_from(to));
+            let values = [below, Some(from.midpoint(to)), above].into_iter().flatten().filter_map(spelt);
             let cases =
-                near.map(|value| (format!("If {what} is {value}"), holds(&literal(&value)))).collect();
+                values.map(|value| (format!("If {what} is {value}"), holds(&literal(&value)))).collect();
             let condition = Some(holds(of));
             let (below, above) = if window.clock { ("before", "after") } else { ("below", "above") };
             let wordings = [
@@ -372,8 +371,7 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
             let case = |value: i64| {
                 (format!("If {who} has {} already", counted(value, what)), format!("({value}) < {most}"))
             };
-            let cases =
-                [most.saturating_sub(1), most].into_iter().filter(|value| *value >= 0).map(case).collect();
+            let cases = far_from(most).into_iter().flatten().map(case).collect();
             let condition = Some(format!("({}) < {most}", frequency.of));
             let limit = Some(format!("{who} may have {most_words} at most"));
             Meaning { shape: "frequency", condition, wordings, limit, cases }
@@ -424,6 +422,14 @@ fn meaning(rule: &RuleDoc, house: &HouseDoc) -> Option<Meaning> {
     let mut found = found.into_iter();
     let only = found.next()?;
     only.filter(|_| found.next().is_none())
+}
+
+/// Returns the values of examples: far below a number, and far above it. They must not answer for values near
+/// the number.
+fn far_from(number: i64) -> [Option<i64>; 2] {
+    let distance = (number.saturating_abs() / 2).max(MIN_EXAMPLE_DISTANCE);
+    let below = number.saturating_sub(distance);
+    [(number < 0 || below >= 0).then_some(below), Some(number.saturating_add(distance))]
 }
 
 /// Returns the wordings of a rule, each with its exceptions.

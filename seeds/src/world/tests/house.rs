@@ -1,7 +1,7 @@
 //! Owns the tests of policies: the sentences of rules, the numbers that worlds draw, and errors.
 
 use crate::materialise::Source;
-use crate::model::World;
+use crate::model::{ReadingError, World};
 use crate::world::{compile, load, read};
 
 /// Returns a world with these members of its policy.
@@ -73,6 +73,30 @@ fn a_rule_says_the_same_in_three_wordings_and_one_expression() {
 }
 
 #[test]
+fn a_rule_can_be_misread_by_its_numbers_and_its_exceptions() {
+    let behaviour = &compiled(RULES).apis[0].behaviour;
+    let found: Vec<String> = (behaviour.misreadings.iter())
+        .map(|misreading| {
+            let name = &behaviour.rules[misreading.rule].message;
+            format!("{name} {:?}: {}", misreading.error, misreading.that.source)
+        })
+        .filter(|line| line.starts_with("notice ") || line.starts_with("cap "))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "notice ByOne: ((record.starts_at) >= now + hours(23)) || (record.people > 6)",
+            "notice ByOne: ((record.starts_at) >= now + hours(25)) || (record.people > 6)",
+            "notice NextNumber: ((record.starts_at) >= now + hours(1)) || (record.people > 6)",
+            "notice NextNumber: ((record.starts_at) >= now + hours(48)) || (record.people > 6)",
+            "notice NoException: ((record.starts_at) >= now + hours(24))",
+            "cap ByOne: ((args.people) <= 1)",
+            "cap ByOne: ((args.people) <= 3)",
+        ]
+    );
+}
+
+#[test]
 fn each_materialised_world_draws_its_numbers_and_keeps_them() {
     let source = Source::new(read("boats.yaml", world(RULES).as_bytes()).unwrap()).unwrap();
     let sentence = |world: &World| world.domains[0].house[0].sentences[0].to_string();
@@ -81,6 +105,8 @@ fn each_materialised_world_draws_its_numbers_and_keeps_them() {
         let made = source.materialise(seed).unwrap();
         let (_, again) = load("boats.json", made.canonical.as_bytes()).unwrap();
         assert_eq!(sentence(&again), sentence(&made.world), "a world that is read back has its numbers");
+        let misread = &again.apis[0].behaviour.misreadings;
+        assert!(misread.iter().any(|misreading| misreading.error == ReadingError::NextNumber));
         drawn.insert(sentence(&made.world));
     }
     assert_eq!(drawn.len(), 3, "{drawn:?}");

@@ -1,3 +1,4 @@
+use diorama_seeds::model::ReadingError;
 use diorama_seeds::task::{Outage, OutageKind};
 use diorama_seeds::value::{Instant, Value};
 
@@ -230,6 +231,14 @@ apis:
     check(2, Some("young_outings"));
     check(3, Some("young_outings"));
     check(4, None);
+    let turning = |id: u32| {
+        let call = call(&format!(r#"Cancel {{"outing_id": {id}}}"#));
+        let found = crate::turning_misreadings(&base, session.state(), &call);
+        found.iter().map(|misreading| (misreading.rule, misreading.error)).collect::<Vec<_>>()
+    };
+    let by_one = vec![(0, ReadingError::ByOne)];
+    assert_eq!((turning(1), turning(2)), (by_one.clone(), by_one));
+    assert_eq!((turning(3), turning(4)), (Vec::new(), Vec::new()), "two rules forbid, and the API refuses");
     let needed = |id: u32| {
         let entry = session.fork().call(&call(&format!(r#"Cancel {{"outing_id": {id}}}"#)));
         let needed = entry.needs.clone()?;

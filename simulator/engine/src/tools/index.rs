@@ -125,6 +125,7 @@ fn searcher() -> Api {
             bindings: Vec::new(),
             rules: Vec::new(),
             replaced: Vec::new(),
+            misreadings: Vec::new(),
             confirms: Vec::new(),
             require: Vec::new(),
             also: Vec::new(),

@@ -6,5 +6,6 @@ mod addresses;
 mod envelopes;
 mod first_steps;
 mod guesses;
+mod parts;
 mod services;
 mod session;

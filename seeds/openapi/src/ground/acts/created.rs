@@ -2,7 +2,7 @@
 //! once.
 
 use diorama_seeds::contract::{ME, plain};
-use diorama_seeds::doc::{EffectDoc, PhrasesDoc, Place, ReplyDoc};
+use diorama_seeds::doc::{EffectDoc, FieldDoc, PhrasesDoc, Place, ReplyDoc, TypeName};
 use indexmap::IndexMap;
 
 use super::Act;
@@ -39,7 +39,11 @@ impl Act<'_> {
         self.come_with(index);
         self.carry_out(found, &above);
         self.set_above(&above);
+        self.name_by_item(found);
         self.require_named();
+        if self.api.behaviour.each.is_none() && found.uses.is_none() {
+            self.require_free(found, &above);
+        }
         // A new record belongs to the first record of each parent collection that the path does not name.
         for known in found.above.iter().filter(|known| !above.iter().any(|other| other.field == known.field))
         {
@@ -131,6 +135,22 @@ impl Act<'_> {
                 phrases::change(&command.verb, &label, Some(&name), parameters, (said.0, &[]))
             }
             None => PhrasesDoc::default(),
+        }
+    }
+
+    /// Gives a new record the key that the body sends under the name of the path's key: the `pool` of
+    /// `/pools/{pool}`, whose records show it as `name`.
+    fn name_by_item(&mut self, found: &Collection) {
+        let item = found.item.as_deref().filter(|item| *item != found.key && found.uses.is_none());
+        let Some(item) = item.filter(|item| plain(item) == found.noun) else { return };
+        let is_sent = |(name, doc): (&String, &FieldDoc)| {
+            name == item
+                && doc.place == Some(Place::Body)
+                && doc.kind == Some(TypeName::String)
+                && !doc.optional
+        };
+        if self.api.parameters.iter().any(is_sent) {
+            self.api.behaviour.set.insert(found.key.clone(), argument(item));
         }
     }
 

@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 
 use super::Act;
 use crate::Severity;
+use crate::document::Parameter;
 use crate::ground::places::{Collection, Part, list};
 use crate::ground::resources::CREATED;
 use crate::nouns;
@@ -38,6 +39,14 @@ pub(in crate::ground) fn tells_pages(reply: &Shape) -> bool {
         })
     }
     tells(reply, 0)
+}
+
+/// Returns true if a parameter bounds a list by a time and chooses no page: `start` of a history.
+fn is_moment(parameter: &Parameter) -> bool {
+    let is_dated = matches!(parameter.shape.format.as_deref(), Some("date" | "date-time" | "datetime"));
+    let said = words(&parameter.description);
+    let tells_time = said.iter().any(|word| paging("moment").contains(&word.as_str()));
+    is_dated || tells_time && paging("instant").contains(&plain(&parameter.name).as_str())
 }
 
 /// Returns the first of some plain names that a query parameter has, as the parameter spells it.
@@ -103,7 +112,16 @@ impl Act<'_> {
     }
 
     pub(super) fn page(&mut self) {
-        let of = |names: &[&str], api: &ApiDoc| of_query(names, &api.parameters);
+        let moments: Vec<&str> = self
+            .operation
+            .parameters
+            .iter()
+            .filter(|known| is_moment(known))
+            .map(|known| known.name.as_str())
+            .collect();
+        let of = |names: &[&str], api: &ApiDoc| {
+            of_query(names, &api.parameters).filter(|name| !moments.contains(&name.as_str()))
+        };
         let styles = [
             (PageStyle::Page, paging("page"), TypeName::Integer),
             (PageStyle::Offset, paging("offset"), TypeName::Integer),
@@ -204,5 +222,29 @@ impl Act<'_> {
         let parameter = self.api.parameters.iter().find(|(_, doc)| turns(doc)).map(|(name, _)| name.clone());
         self.used.extend(parameter.clone());
         self.api.behaviour.sort = Some(SortDoc { by: Some(by.clone()), parameter, fields: Vec::new() });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value as Json, json};
+
+    #[test]
+    fn parameters_that_bound_a_time_choose_no_page() {
+        let pages = |name: &str, schema: Json, said: &str| {
+            let entry = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+            let reply = json!({"200": {"description": "", "content": {"application/json": {"schema": {"type": "array", "items": entry}}}}});
+            let known = json!({"name": name, "in": "query", "description": said, "schema": schema});
+            let get = json!({"operationId": "listEntries", "parameters": [known], "responses": reply});
+            let root = json!({"openapi": "3.0.0", "info": {"title": "Log", "version": "1"}, "paths": {"/entries": {"get": get}}});
+            let found = crate::import("log.json", root.to_string().as_bytes(), &Default::default()).unwrap();
+            found.doc.apis[0].behaviour.page.is_some()
+        };
+        let (number, text) = (json!({"type": "integer"}), json!({"type": "string"}));
+        assert!(pages("start", number.clone(), "The first entry."));
+        assert!(!pages("start", json!({"type": "string", "format": "date-time"}), "The beginning."));
+        assert!(!pages("before", number, "A Unix timestamp in milliseconds."));
+        assert!(pages("before", text.clone(), "The id of an entry."));
+        assert!(pages("page_token", text, "A token with a timestamp."));
     }
 }

@@ -20,6 +20,9 @@ use crate::shape::Shape;
 use crate::views::is_outcome;
 use crate::words::{is_id, is_identifier, words};
 
+/// The status of a call that conflicts with what is stored.
+pub(super) const CONFLICT: u16 = 409;
+
 /// Returns the value of a changed field: the argument if it is given, otherwise the stored one.
 fn given_or_kept(given: &str, field: &str) -> String {
     format!("given({given}) ? {given} : record.{field}")
@@ -81,6 +84,7 @@ impl Act<'_> {
             return false;
         }
         self.require(&found.above);
+        self.require_undone(&found.label, &set);
         let behaviour = &mut self.api.behaviour;
         (behaviour.patch, behaviour.key) = (Some(found.name.clone()), (!found.single).then_some(key));
         behaviour.set = set;
@@ -90,6 +94,33 @@ impl Act<'_> {
             self.phrase_act(of, &verb, &said);
         }
         true
+    }
+
+    /// Refuses an action that would change no state, where the document declares 409. Timestamps count where the
+    /// action sets no state.
+    fn require_undone(&mut self, label: &str, set: &IndexMap<String, String>) {
+        if !self.operation.conflicts {
+            return;
+        }
+        let fixed = || set.iter().filter(|(_, value)| !value.contains("args."));
+        let states = fixed().filter(|(_, value)| *value != "now");
+        let mut open: Vec<String> =
+            states.map(|(field, value)| format!("record.{field} != {value}")).collect();
+        if open.is_empty() {
+            open = fixed().map(|(field, _)| format!("record.{field} == null")).collect();
+        }
+        if open.is_empty() {
+            return;
+        }
+        let done: Vec<&str> = fixed().map(|(field, _)| field.as_str()).collect();
+        self.api.behaviour.require.push(RequireDoc {
+            that: open.join(" || "),
+            otherwise: RefusalDoc {
+                status: CONFLICT,
+                reason: Vec::new(),
+                message: format!("the {} of this {label} would not change", done.join(" and the ")),
+            },
+        });
     }
 
     /// Returns the field that the path's last word names, and the argument that it takes: `PUT

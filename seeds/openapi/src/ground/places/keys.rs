@@ -14,6 +14,7 @@ impl Places {
     /// Chooses a key member for each collection.
     pub(super) fn find_keys(&mut self) {
         let guesses = &self.guesses;
+        let nouns: Vec<String> = self.all.values().map(|found| found.noun.clone()).collect();
         for index in 0..self.all.len() {
             let Some((_, found)) = self.all.get_index_mut(index) else { continue };
             let hidden = format!("{}_key", found.name);
@@ -31,8 +32,11 @@ impl Places {
                 continue;
             }
             let param = found.item.clone().unwrap_or_else(|| "id".to_owned());
-            // A key that no record shows may be one that requests send.
-            let records = found.record.iter().chain(&found.seen).chain(&found.sent);
+            // A key that no record shows may be one that requests send. The `pool` of a pool is its name.
+            let is_its_name = plain(&param) == found.noun
+                && found.record.as_ref().is_some_and(|record| record.member("name").is_some());
+            let sent = found.sent.iter().filter(|_| !is_its_name);
+            let records = found.record.iter().chain(&found.seen).chain(sent);
             let ranked = records.flat_map(|record| {
                 key_members(record, &param, &found.key_shape, &found.noun).into_iter().enumerate()
             });
@@ -43,6 +47,16 @@ impl Places {
             // A full name is no key by itself.
             let is_full = self.full.contains(&form(&found.parts));
             members.retain(|(_, (name, _))| seen.insert(name.clone()) && !(is_full && plain(name) == "name"));
+            // The `part_id` of a repair's part names a part of `/parts`.
+            let is_named = |stem: &String| {
+                !stem.is_empty()
+                    && nouns.iter().enumerate().any(|(other, noun)| other != index && noun == stem)
+            };
+            let is_open = found.item.is_none();
+            members.retain(|(_, (name, _))| {
+                !(is_open
+                    && key_name(name).is_some_and(|(stem, ending)| KEYS.contains(&ending) && is_named(&stem)))
+            });
             // A numeric path parameter matches no string member.
             let is_numeric = found.is_numeric;
             members.retain(|(_, (name, shape))| {

@@ -10,7 +10,10 @@ use diorama_seeds::naming::resource_name;
 
 use crate::document::Operation;
 use crate::nouns::contained;
-use crate::words::{is_id, label, words};
+use crate::words::{is_id, label, singular, words};
+
+/// The fewest characters of each of two words that a path runs together.
+const MIN_PART_CHARS: usize = 4;
 
 impl Places {
     /// Labels a collection by the keys in its paths: `mappings/teams/{mapping_id}` has mappings.
@@ -35,6 +38,26 @@ impl Places {
                 };
                 found.label = label(&if is_said { of } else { format!("{kind}_{of}") });
             }
+        }
+    }
+
+    /// Separates words that paths run together and names of operations do not: `employeegroups` and
+    /// `getEmployeeGroups`.
+    pub(super) fn split_labels(&mut self, operations: &[Operation]) {
+        let mut apart: HashMap<String, String> = HashMap::new();
+        for operation in operations {
+            let said = [operation.id.as_deref().unwrap_or_default(), &operation.summary].map(words);
+            for pair in said.iter().flat_map(|said| said.windows(2)) {
+                let [first, second] = pair else { continue };
+                if first.chars().count().min(second.chars().count()) >= MIN_PART_CHARS {
+                    let whole = noun(&format!("{first}{second}"));
+                    apart.entry(whole).or_insert_with(|| format!("{first} {}", singular(second)));
+                }
+            }
+        }
+        for found in self.all.values_mut() {
+            let said = found.label.split(' ').map(|word| apart.get(word).map_or(word, String::as_str));
+            found.label = said.collect::<Vec<_>>().join(" ");
         }
     }
 
@@ -86,3 +109,25 @@ impl Places {
 
 /// Names that resources cannot have.
 const TAKEN: [&str; 10] = ["args", "record", "item", "me", "now", "today", "true", "false", "null", "in"];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    #[test]
+    fn words_that_a_path_runs_together_are_told_apart_by_names_of_operations() {
+        let label = |id: &str, path: &str| {
+            let things = json!({"type": "array", "items": {"type": "object", "properties": {"id": {"type": "string"}}}});
+            let reply =
+                json!({"200": {"description": "", "content": {"application/json": {"schema": things}}}});
+            let get = json!({"operationId": id, "responses": reply});
+            let root = json!({"openapi": "3.0.0", "info": {"title": "Staff", "version": "1"}, "paths": {path: {"get": get}}});
+            let found =
+                crate::import("staff.json", root.to_string().as_bytes(), &Default::default()).unwrap();
+            found.doc.resources.values().next().and_then(|known| known.label.clone()).unwrap_or_default()
+        };
+        assert_eq!(label("getEmployeeGroups", "/employeegroups"), "employee group");
+        assert_eq!(label("listEmployeegroups", "/employeegroups"), "employeegroup");
+        assert_eq!(label("getSetUps", "/setups"), "setup");
+    }
+}

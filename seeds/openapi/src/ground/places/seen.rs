@@ -210,6 +210,12 @@ impl Places {
         let Some(Part::Text(last)) = parts.last() else { return };
         let key = |shape: &&Shape| ["id", "sid", "uuid"].iter().any(|key| shape.member(key).is_some());
         let record = find_shown(operation).map(|reply| take_out_named(reply, &noun(last)));
+        // The reply may show the record above instead of its new part.
+        let part = self.part_shown(&parts).filter(|_| operation.body.is_some());
+        let record = match &part {
+            Some(part) => record.filter(|record| is_mostly(record, part)).or(Some(part)),
+            None => record,
+        };
         let sent = operation.body.as_ref().map(Shape::first_object).and_then(Shape::members);
         if let Some(found) = self.all.get_mut(&form(&parts)) {
             found.sent = operation.body.as_ref().map(|body| body.first_object().clone());
@@ -217,7 +223,8 @@ impl Places {
             found.joined = sent.is_some_and(|sent| sent.keys().any(|name| Some(plain(name)) == key));
         }
         let own = self.made_in(&parts).is_none();
-        let kept = own && record.filter(key).is_some() && !views::is_verb(last);
+        let kept =
+            own && record.filter(|record| part.is_some() || key(record)).is_some() && !views::is_verb(last);
         match self.all.get_mut(&form(&parts)) {
             Some(found) if !found.single => {
                 found.made |= own;
@@ -235,4 +242,22 @@ impl Places {
             _ => {}
         }
     }
+
+    /// Returns the shape of a part that the record above a path lists under the path's last word: the items of
+    /// `parts` in a repair, for `/repairs/{id}/parts`.
+    fn part_shown(&self, parts: &[Part]) -> Option<Shape> {
+        let [before @ .., Part::Key(_), Part::Text(last)] = parts else { return None };
+        let owner = self.all.get(&form(before)).filter(|owner| !owner.single)?;
+        let mut members = owner.record.as_ref()?.members()?.iter();
+        let (_, listed) = members.find(|(name, _)| noun(name) == noun(last))?;
+        let item = listed.shape.items()?.fullest_object();
+        item.members().filter(|members| !members.is_empty()).map(|_| item.clone())
+    }
+}
+
+/// Returns true if a record has most members of another, and few besides.
+fn is_mostly(record: &Shape, part: &Shape) -> bool {
+    let (Some(shown), Some(own)) = (record.members(), part.members()) else { return false };
+    let shared = own.keys().filter(|name| shown.contains_key(*name)).count();
+    shared * 2 > own.len() && shared * 2 >= shown.len()
 }

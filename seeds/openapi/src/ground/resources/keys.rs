@@ -1,6 +1,6 @@
 //! Makes the key fields of records, and the form of their values.
 
-use diorama_seeds::contract::{KEYS, Schemas, Side, key_name, plain};
+use diorama_seeds::contract::{KEYS, Schemas, Side, key_name, noun, plain};
 use diorama_seeds::doc::{FieldDoc, ResourceDoc, TypeName};
 use diorama_seeds::materialise::{provider_of_field, provider_of_name};
 use diorama_seeds::pattern::matching_text;
@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 
 use crate::fakes::{self, Span};
 use crate::ground::places::{Collection, Places};
+use crate::nouns;
 use crate::shape::{Kind, Shape};
 use crate::words::{identifier, is_id, label, words};
 
@@ -59,8 +60,18 @@ pub(super) fn key_field(found: &Collection) -> FieldDoc {
     FieldDoc { kind: Some(TypeName::String), label: named, fake: Some(fake), ..FieldDoc::default() }
 }
 
+/// Adds the field by which paths name a record within its parent. A name that callers choose is taken once.
+pub(super) fn add_number(found: &Collection, doc: &mut ResourceDoc) {
+    let Some(number) = &found.number else { return };
+    doc.fields.insert(number.clone(), number_field(number, found.made));
+    if found.made {
+        let above = found.above.iter().map(|above| above.field.clone());
+        doc.unique_together.push(above.chain([number.clone()]).collect());
+    }
+}
+
 /// Returns the field with the number of a record within its parent, or with the name that callers choose.
-pub(super) fn number_field(name: &str, is_chosen: bool) -> FieldDoc {
+fn number_field(name: &str, is_chosen: bool) -> FieldDoc {
     if is_chosen {
         let of = json!({"provider": "code", "format": NAMES});
         let fake = Some(json!({"provider": "chance", "share": 1.0, "of": of}));
@@ -120,12 +131,16 @@ fn made_code(found: &Collection) -> Json {
     if is_free && is_code {
         return code("{A}{xx}#{A}#{xx}{A}#");
     }
+    if is_free && nouns::is("references", &last) {
+        return code("{AA}####");
+    }
     if is_free && ["version", "revision"].contains(&last.as_str()) {
         return code("#.##");
     }
     // `txid` is an id, too.
     let ends_as_id = key_name(&found.key).is_some_and(|(_, ending)| KEYS.contains(&ending));
-    if is_free && !is_id(&found.key) && !ends_as_id {
+    let is_called = nouns::is("called", &last) || noun(&found.key) == found.noun;
+    if is_free && !is_id(&found.key) && !ends_as_id && is_called {
         // A login or a slug is made of words.
         return code(NAMES);
     }
