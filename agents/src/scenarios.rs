@@ -49,13 +49,13 @@ mod wish;
 mod words;
 
 pub use self::detour::Detour;
-pub use self::play::{PlayOptions, Played, play};
+pub use self::play::{PlayOptions, PlayResult, play};
 pub use self::push::Push;
 pub(crate) use self::search::keywords;
-pub use self::set::{Drawn, Further, Joins, ScenarioSet};
+pub use self::set::{Further, Joins, ScenarioDraw, ScenarioSet};
 pub use self::shares::Shares;
 pub use self::tools::Pool;
-pub use self::unplayed::Unplayed;
+pub use self::unplayed::PlayError;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use diorama_openapi::{self as openapi, Files, ImportOptions, Imported};
+use diorama_openapi::{self as openapi, Files, ImportOptions, ImportedWorld};
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl ImportArgs {
     /// # Errors
     /// Returns an error if the document or its overlay cannot be read, or is invalid.
     pub fn import(&self, path: &Path, streams: &mut Streams<'_>) -> Result<WorldDoc, CliError> {
-        let Imported { doc, notes, .. } = import_file(path, self.mode)?;
+        let ImportedWorld { doc, notes, .. } = import_file(path, self.mode)?;
         if let Ok(compiled) = world::compile(&doc) {
             let _ = write!(streams.err, "{}", world::fidelity(&compiled));
         }
@@ -65,7 +65,7 @@ impl ImportArgs {
 ///
 /// # Errors
 /// Returns an error if the document cannot be read, or is invalid.
-pub fn import_file(path: &Path, mode: ImportMode) -> Result<Imported, CliError> {
+pub fn import_file(path: &Path, mode: ImportMode) -> Result<ImportedWorld, CliError> {
     let text = read_document(path)?;
     let name = path.display().to_string();
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use diorama_openapi::Imported;
+use diorama_openapi::ImportedWorld;
 use diorama_output::documents::DocumentReport;
 use diorama_seeds::doc::WorldDoc;
 use diorama_seeds::world::{self, Report};
@@ -24,7 +24,7 @@ pub struct ImportRequest {
     pub mode: ImportMode,
 }
 
-/// Imported document.
+/// ImportedWorld document.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ImportedDocument {
     /// World with the name of [`ImportedDocument::naming`].
@@ -77,7 +77,7 @@ pub fn first_finding(report: &Report) -> String {
 /// Returns the reasons for which the document gives no world.
 pub fn import_document(request: &ImportRequest) -> Result<ImportedDocument, Refusal> {
     let text = read_document(&request.path)?;
-    let Imported { mut doc, notes, .. } = import_file(&request.path, request.mode)?;
+    let ImportedWorld { mut doc, notes, .. } = import_file(&request.path, request.mode)?;
     let naming = naming(&request.label, &text);
     naming.name.clone_into(&mut doc.name);
     if let Some(head) = &mut doc.domain {

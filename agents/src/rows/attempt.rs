@@ -30,7 +30,7 @@ use super::source::RowSource;
 use super::turns::Turn;
 use crate::draws::{RowKey, Streams, WordingTurn};
 use crate::scenarios::weights::{self, ability_weight};
-use crate::scenarios::{Drawn, Joins, Pool, Push};
+use crate::scenarios::{Joins, Pool, Push, ScenarioDraw};
 use crate::worlds::domain::make_batch_world;
 use crate::worlds::error::PipelineError;
 use crate::worlds::recipe::Recipe;
@@ -195,7 +195,7 @@ impl<'a> RowMaker<'a> {
         let ability = turn.map_or_else(|| ability(self.abilities, &mut stream), |turn| turn.ability);
         let scenario_set = &world.world_template.scenario_set;
         let scenarios = start.map(|start| start.scenarios).unwrap_or_default();
-        let mut drawn = Drawn {
+        let mut drawn = ScenarioDraw {
             domain: turn.map(|turn| turn.domain),
             place: stream.random(),
             scenario: scenarios.first().copied(),

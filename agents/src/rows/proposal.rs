@@ -11,7 +11,7 @@ use diorama_seeds::value::Instant;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::scenarios::{self, Detour, Drawn, Further, Joins, PlayOptions, Pool, Push, Unplayed};
+use crate::scenarios::{self, Detour, Further, Joins, PlayError, PlayOptions, Pool, Push, ScenarioDraw};
 use crate::worlds::world::BatchWorld;
 
 /// The reason for not proposing a conversation whose assistant could have read of the refusal.
@@ -33,7 +33,7 @@ pub struct TaskSpec {
     /// The domains of the joined scenarios.
     pub joins: Joins,
     /// The drawn positions among the scenarios and their openings.
-    pub drawn: Drawn,
+    pub drawn: ScenarioDraw,
     /// True if the policy must forbid governed calls, in plots with both ends.
     pub forbids: bool,
     /// The pressure by which the user of a governed plot asks for an exception.
@@ -65,7 +65,7 @@ pub(crate) struct NotProposed {
 impl NotProposed {
     /// Returns true if the conversation had no room for the requested detour.
     pub(crate) fn is_without_detour(&self) -> bool {
-        self.reason == Unplayed::NoDetour.name()
+        self.reason == PlayError::NoDetour.name()
     }
 
     /// Returns true if a tool's text foretells the refusal of a call: other records do not help.

@@ -13,8 +13,8 @@ use indexmap::IndexMap;
 use rand::seq::IndexedRandom;
 use serde_json::{Map, Value as Json};
 
-use super::player::{Player, Told};
-use super::unplayed::Unplayed;
+use super::player::{GoalTurns, Player};
+use super::unplayed::PlayError;
 
 /// The fewest letters of a search word.
 const MIN_QUERY_LETTERS: usize = 4;
@@ -25,7 +25,11 @@ impl Player<'_, '_> {
     ///
     /// # Errors
     /// Returns an error if no word finds them.
-    pub(crate) fn read_policy(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+    pub(crate) fn read_policy(
+        &mut self,
+        step: &ScenarioStepDoc,
+        told: &mut GoalTurns,
+    ) -> Result<(), PlayError> {
         let model = self.world.base.world();
         let domain = self.scenario.domain;
         let Some(search) = model.policy_search(domain).filter(|_| self.scenario.doc.policy) else {
@@ -39,7 +43,7 @@ impl Player<'_, '_> {
             // A session answers no call of a tool that was not found.
             let tool = &model.api(search).name;
             if !self.find(tool, &mut told.turns) {
-                return Err(Unplayed::NotFound(tool.to_string()));
+                return Err(PlayError::NotFound(tool.to_string()));
             }
             let query = self.choose_query(api, search)?;
             let parameter = model.api(search).parameters.first().map(|parameter| parameter.name.to_string());
@@ -56,7 +60,7 @@ impl Player<'_, '_> {
     }
 
     /// Chooses a word that finds the articles which govern an API: one of the user's, else one of the API's name.
-    fn choose_query(&mut self, api: ApiId, search: ApiId) -> Result<String, Unplayed> {
+    fn choose_query(&mut self, api: ApiId, search: ApiId) -> Result<String, PlayError> {
         let model = self.world.base.world();
         let said: BTreeSet<String> = self.talk.said.iter().flat_map(|said| words(said)).collect();
         let parameter = model.api(search).parameters.first();
@@ -77,7 +81,7 @@ impl Player<'_, '_> {
         let fitting =
             [named, others, of_tool].into_iter().find(|fitting| !fitting.is_empty()).unwrap_or_default();
         let chosen = fitting.choose(self.rng).map(|word| (*word).clone());
-        chosen.ok_or_else(|| Unplayed::NotFound("the article of the policy".to_owned()))
+        chosen.ok_or_else(|| PlayError::NotFound("the article of the policy".to_owned()))
     }
 }
 

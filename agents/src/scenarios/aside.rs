@@ -14,7 +14,7 @@ use super::detour::{Detour, Exchange, WORDS, mistype};
 use super::player::Player;
 use super::set::Further;
 use super::sign_in::{is_sign_in, only_signs_in};
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use crate::draws::choose;
 
 /// Chooses the call of an outage: the first call of an API, alone in its message.
@@ -73,7 +73,7 @@ impl<'a> Player<'a, '_> {
         call: CandidateCall,
         entry: std::sync::Arc<LogEntry>,
         turns: &mut Vec<Turn>,
-    ) -> Result<String, Unplayed> {
+    ) -> Result<String, PlayError> {
         self.detours.push(if entry.reply.status == 401 {
             Detour::ExpiredToken
         } else {
@@ -90,7 +90,7 @@ impl<'a> Player<'a, '_> {
             entry.reply.is_success()
                 && api.is_some_and(|api| matches!(api.behaviour.kind, BehaviourKind::SignIn { .. }))
         });
-        let Call { api, arguments } = signed_in.map(|entry| entry.call.clone()).ok_or(Unplayed::NoDetour)?;
+        let Call { api, arguments } = signed_in.map(|entry| entry.call.clone()).ok_or(PlayError::NoDetour)?;
         let again = CandidateCall { api, arguments, ..CandidateCall::default() };
         let entry = self.session.call(&(&again).into());
         self.calls.made.push(entry);
@@ -105,26 +105,26 @@ impl<'a> Player<'a, '_> {
         &mut self,
         doc: &ScenarioGoalDoc,
         wording: &str,
-    ) -> Result<(CandidateGoal, String), Unplayed> {
+    ) -> Result<(CandidateGoal, String), PlayError> {
         let model = self.world.base.world();
         let skips =
             |step: &&ScenarioStepDoc| self.user.skips_sign_in && only_signs_in(model, self.scenario, step);
-        let step = doc.does.iter().find(|step| !skips(step)).ok_or(Unplayed::NoDetour)?;
+        let step = doc.does.iter().find(|step| !skips(step)).ok_or(PlayError::NoDetour)?;
         let name =
-            step.call.clone().filter(|_| step.each.is_none() && !step.fails).ok_or(Unplayed::NoDetour)?;
-        let opening = self.scene.say(wording).map_err(|_| Unplayed::NoDetour)?;
+            step.call.clone().filter(|_| step.each.is_none() && !step.fails).ok_or(PlayError::NoDetour)?;
+        let opening = self.scene.say(wording).map_err(|_| PlayError::NoDetour)?;
         let mut call = self.make_call(step)?;
         let told = call.arguments.iter().find_map(|(argument, value)| {
             let right = value.as_str().filter(|right| opening.matches(right).count() == 1)?;
             Some((argument.clone(), right.to_owned(), mistype(right, self.rng)?))
         });
-        let (argument, right, wrong) = told.ok_or(Unplayed::NoDetour)?;
+        let (argument, right, wrong) = told.ok_or(PlayError::NoDetour)?;
         let user = opening.replacen(&right, &wrong, 1);
         self.talk.goal_from = self.talk.said.len();
         self.talk.said.push(user.clone());
         let mut turns = Vec::new();
         if !self.find(&name, &mut turns) {
-            return Err(Unplayed::NotFound(name));
+            return Err(PlayError::NotFound(name));
         }
         call.arguments.insert(argument, Json::from(wrong.clone()));
         // The end of the goal rests on this reply.
@@ -132,12 +132,13 @@ impl<'a> Player<'a, '_> {
         let entry = self.session.call(&(&call).into());
         // The reply must contain the wrong code, as the assistant's message does.
         if entry.reply.status != 404 || !entry.reply.to_json(&model.zone).contains(&wrong) {
-            return Err(Unplayed::NoDetour);
+            return Err(PlayError::NoDetour);
         }
         self.calls.made.push(entry);
         turns.push(Turn { calls: vec![call], ..Turn::default() });
-        let say =
-            choose(&WORDS.misspelt.assistant, self.rng).ok_or(Unplayed::NoDetour)?.replace("{wrong}", &wrong);
+        let say = choose(&WORDS.misspelt.assistant, self.rng)
+            .ok_or(PlayError::NoDetour)?
+            .replace("{wrong}", &wrong);
         self.talk.answered.push(say.clone());
         let ends = End {
             outcome: Outcome::Refused,
@@ -147,7 +148,7 @@ impl<'a> Player<'a, '_> {
             declines: None,
         };
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
-        let again = self.manner.hand.choose(&WORDS.misspelt.user, self.rng).ok_or(Unplayed::NoDetour)?;
+        let again = self.manner.hand.choose(&WORDS.misspelt.user, self.rng).ok_or(PlayError::NoDetour)?;
         self.detours.push(Detour::Misspelt);
         let goal = CandidateGoal { user, turns, ..CandidateGoal::default() };
         Ok((goal, again.replace("{right}", &right)))
@@ -159,14 +160,14 @@ impl<'a> Player<'a, '_> {
     }
 
     /// Returns a goal in which the user asks for something and takes it back.
-    pub(crate) fn change_mind(&mut self, alternatives: &[&'a Scenario]) -> Result<CandidateGoal, Unplayed> {
-        let (scenario, bindings) = self.find_next(alternatives, Further::Any)?.ok_or(Unplayed::NoDetour)?;
+    pub(crate) fn change_mind(&mut self, alternatives: &[&'a Scenario]) -> Result<CandidateGoal, PlayError> {
+        let (scenario, bindings) = self.find_next(alternatives, Further::Any)?.ok_or(PlayError::NoDetour)?;
         self.go_on(scenario, bindings);
         let wordings: Vec<String> =
             scenario.doc.later.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
         let asked = self.users(&wordings)?;
         let exchange = &WORDS.changed_mind;
-        let taken_back = self.manner.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?;
+        let taken_back = self.manner.hand.choose(&exchange.user, self.rng).ok_or(PlayError::NoDetour)?;
         let stop = if asked.ends_with(['.', '?', '!']) { "" } else { "..." };
         let user = format!("{asked}{stop} {taken_back}");
         self.detours.push(Detour::ChangedMind);
@@ -174,17 +175,17 @@ impl<'a> Player<'a, '_> {
     }
 
     /// Returns a goal in which the user says something that needs no call, at the end or before another goal.
-    pub(crate) fn digress(&mut self, is_last: bool) -> Result<CandidateGoal, Unplayed> {
+    pub(crate) fn digress(&mut self, is_last: bool) -> Result<CandidateGoal, PlayError> {
         let remarks = WORDS.remarks.iter().chain(WORDS.interruptions.iter().filter(|_| !is_last));
-        let exchange = choose(remarks, self.rng).ok_or(Unplayed::NoDetour)?;
-        let user = self.manner.hand.choose(&exchange.user, self.rng).ok_or(Unplayed::NoDetour)?.to_owned();
+        let exchange = choose(remarks, self.rng).ok_or(PlayError::NoDetour)?;
+        let user = self.manner.hand.choose(&exchange.user, self.rng).ok_or(PlayError::NoDetour)?.to_owned();
         self.detours.push(Detour::Digression);
         self.answer(user, exchange)
     }
 
     /// Returns a goal that is answered without a call.
-    fn answer(&mut self, user: String, exchange: &Exchange) -> Result<CandidateGoal, Unplayed> {
-        let say = choose(&exchange.assistant, self.rng).cloned().ok_or(Unplayed::NoDetour)?;
+    fn answer(&mut self, user: String, exchange: &Exchange) -> Result<CandidateGoal, PlayError> {
+        let say = choose(&exchange.assistant, self.rng).cloned().ok_or(PlayError::NoDetour)?;
         self.talk.said.push(user.clone());
         self.talk.answered.push(say.clone());
         let ends = End {

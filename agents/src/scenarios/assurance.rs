@@ -22,11 +22,11 @@ use diorama_seeds::value::Value;
 use diorama_user::asks_leave;
 
 use super::act::act_on;
-use super::player::{Made, Player};
+use super::player::{Player, StepCall};
 use super::rule::tells_rule;
 use super::speech::{SPEECH, fill};
 use super::state::Assurance;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use crate::draws::choose;
 
 /// The share of longer jobs that the assistant announces.
@@ -151,7 +151,7 @@ impl Player<'_, '_> {
     }
 
     /// Has the calls of a step confirmed if they remove something or are charged.
-    pub(crate) fn assure(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
+    pub(crate) fn assure(&mut self, calls: &[StepCall<'_>], turns: &mut Vec<Turn>) -> Result<(), PlayError> {
         if self.confirm(calls, turns)? {
             return Ok(());
         }
@@ -183,7 +183,7 @@ impl Player<'_, '_> {
 
     /// Reads back the records that calls end: by their names, by those of related records, or by their codes.
     /// It states the effect instead, if none of these is visible.
-    fn read_back(&mut self, api: &Api, calls: &[Made<'_>]) -> Option<String> {
+    fn read_back(&mut self, api: &Api, calls: &[StepCall<'_>]) -> Option<String> {
         let mut things = Vec::new();
         for (step, item) in calls {
             if let Some((name, item)) = item {

@@ -31,8 +31,8 @@ use rayon::prelude::*;
 pub(crate) use self::author::SAYS_CODE;
 pub(crate) use self::echoes::echoes_other_value;
 use self::shape::Shape;
+pub use self::writer::RuleScenario;
 use self::writer::Writer;
-pub use self::writer::Written;
 use super::Shares;
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
@@ -63,14 +63,16 @@ pub fn complete(
 ///
 /// # Errors
 /// Returns an error if the world for trying them cannot be made.
-pub fn scenarios(template: &Arc<WorldTemplate>) -> Result<(Vec<Written>, BTreeMap<ApiId, String>), Report> {
+pub fn scenarios(
+    template: &Arc<WorldTemplate>,
+) -> Result<(Vec<RuleScenario>, BTreeMap<ApiId, String>), Report> {
     let trial = make_world(template, 0).map_err(|error| match error {
         PipelineError::World(report) => report,
         other => Report::one(&template.name, Finding::error("", other.to_string(), "mend the world")),
     })?;
     let writer = Writer { trial: &trial };
     let apis: Vec<ApiId> = writer.world().api_ids().collect();
-    let of_apis: Vec<Result<Vec<Written>, String>> =
+    let of_apis: Vec<Result<Vec<RuleScenario>, String>> =
         apis.par_iter().map(|api| author::write(&writer, *api)).collect();
     let (mut written, mut unwritten) = (Vec::new(), BTreeMap::new());
     for (api, of_api) in apis.into_iter().zip(of_apis) {
@@ -84,7 +86,7 @@ pub fn scenarios(template: &Arc<WorldTemplate>) -> Result<(Vec<Written>, BTreeMa
 }
 
 /// Gives each shape its share; APIs share that evenly, and scenarios of an API, too.
-fn weigh(written: &mut [Written]) {
+fn weigh(written: &mut [RuleScenario]) {
     let mut counts: BTreeMap<(Shape, ApiId), f64> = BTreeMap::new();
     for one in written.iter() {
         *counts.entry((one.shape, one.api)).or_default() += 1.0;

@@ -8,16 +8,16 @@ use diorama_seeds::scenario::BoundValue;
 use diorama_seeds::value::Value;
 
 use super::player::Player;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 
 impl Player<'_, '_> {
-    pub(crate) fn opening(&self, when: &ScenarioWhenDoc) -> Result<Opening, Unplayed> {
+    pub(crate) fn opening(&self, when: &ScenarioWhenDoc) -> Result<Opening, PlayError> {
         let mut opening = Opening { outcome: when.outcome, ..Opening::default() };
         if let Some(shown) = &when.shown {
             let end = shown.find(['.', '[']).unwrap_or(shown.len());
             let (name, path) = shown.split_at(end);
             let call = self.calls.named.get(name).and_then(|calls| calls.last());
-            opening.call = Some(*call.ok_or_else(|| Unplayed::Unknown(shown.clone()))?);
+            opening.call = Some(*call.ok_or_else(|| PlayError::Unknown(shown.clone()))?);
             let path = path.trim_start_matches('.');
             opening.path = (!path.is_empty()).then(|| self.scene.casing().write_path(path));
         }
@@ -25,12 +25,12 @@ impl Player<'_, '_> {
     }
 
     /// Returns facts by their name: a path of a named reply, or a field of bound records in the latest reply.
-    pub(crate) fn facts(&self, fact: &str) -> Result<Vec<FactClaim>, Unplayed> {
+    pub(crate) fn facts(&self, fact: &str) -> Result<Vec<FactClaim>, PlayError> {
         let within = |name: &str| fact.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')');
         let (counted, sized) = (within("count"), within("magnitude"));
         let path = counted.or(sized).unwrap_or(fact);
         let form = FactClaim { count: counted.is_some(), magnitude: sized.is_some(), ..FactClaim::default() };
-        let missing = || Unplayed::NoFact(fact.to_owned());
+        let missing = || PlayError::NoFact(fact.to_owned());
         let end = path.find(['.', '[']).unwrap_or(path.len());
         let (name, rest) = path.split_at(end);
         if let Some(calls) = self.calls.named.get(name) {
@@ -62,12 +62,12 @@ impl Player<'_, '_> {
         keys.iter().map(|key| shown(key).ok_or_else(missing)).collect()
     }
 
-    pub(crate) fn ask(&self, ask: &str) -> Result<AskClaim, Unplayed> {
-        let (resource, field) = ask.split_once('.').ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?;
+    pub(crate) fn ask(&self, ask: &str) -> Result<AskClaim, PlayError> {
+        let (resource, field) = ask.split_once('.').ok_or_else(|| PlayError::Unknown(ask.to_owned()))?;
         let model = self.world.base.world();
         let own =
             model.resources.iter().find(|own| own.domain == self.scenario.domain && *own.name == *resource);
-        let resource = own.ok_or_else(|| Unplayed::Unknown(ask.to_owned()))?.qualified.to_string();
+        let resource = own.ok_or_else(|| PlayError::Unknown(ask.to_owned()))?.qualified.to_string();
         Ok(AskClaim { resource, field: field.to_owned() })
     }
 }

@@ -8,16 +8,20 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 
 use super::act::{definite, value_phrase};
-use super::player::{Made, Player};
+use super::player::{Player, StepCall};
 use super::speech::{SPEECH, fill};
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use super::words::only_currency;
 use crate::draws::choose;
 
 impl Player<'_, '_> {
     /// Asks the user for consent to the calls of a step, if a rule of the told policy requires that. Returns
     /// true if it does.
-    pub(crate) fn confirm(&mut self, calls: &[Made<'_>], turns: &mut Vec<Turn>) -> Result<bool, Unplayed> {
+    pub(crate) fn confirm(
+        &mut self,
+        calls: &[StepCall<'_>],
+        turns: &mut Vec<Turn>,
+    ) -> Result<bool, PlayError> {
         if !self.scenario.doc.policy {
             return Ok(false);
         }

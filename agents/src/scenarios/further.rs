@@ -9,7 +9,7 @@ use rand::RngExt;
 use super::player::Player;
 use super::set::Further;
 use super::sign_in::may_be_signed_in;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use super::words::Scene;
 use crate::draws::fork;
 
@@ -24,7 +24,7 @@ impl<'a> Player<'a, '_> {
         &mut self,
         alternatives: &[&'a Scenario],
         further: Further,
-    ) -> Result<Option<(&'a Scenario, Bindings)>, Unplayed> {
+    ) -> Result<Option<(&'a Scenario, Bindings)>, PlayError> {
         if alternatives.is_empty() {
             return Ok(None);
         }
@@ -38,27 +38,27 @@ impl<'a> Player<'a, '_> {
                 }
                 Ok(bindings) if other.is_none() => other = Some((*scenario, bindings)),
                 Ok(_) => {}
-                Err(Unplayed::NoBindings(place)) => missing = place,
+                Err(PlayError::NoBindings(place)) => missing = place,
                 Err(other) => return Err(other),
             }
         }
         match further {
             Further::Linked => Ok(None),
-            Further::Any => other.map(Some).ok_or(Unplayed::NoBindings(missing)),
+            Further::Any => other.map(Some).ok_or(PlayError::NoBindings(missing)),
         }
     }
 
     /// Returns the bindings of a scenario, if the user of the conversation may be its user.
-    fn bind(&self, scenario: &'a Scenario, prior: &Prior, key: u64) -> Result<Bindings, Unplayed> {
+    fn bind(&self, scenario: &'a Scenario, prior: &Prior, key: u64) -> Result<Bindings, PlayError> {
         let (world, state) = (self.world, self.session.state());
         let is_signed_in = self.manner.is_signed_in || self.token(scenario.domain).is_some();
         if is_signed_in && !may_be_signed_in(world.base.world(), scenario) {
-            return Err(Unplayed::NoBindings(scenario.caller().to_owned()));
+            return Err(PlayError::NoBindings(scenario.caller().to_owned()));
         }
         let reading = Reading::new(&world.base, state);
         let source = RecordSource { prior, ..world.record_source(&reading, state.clock()) };
         let bound = scenario.bind(source, &mut fork(key, &scenario.doc.name));
-        bound.map_err(|place| Unplayed::NoBindings(place.to_owned()))
+        bound.map_err(|place| PlayError::NoBindings(place.to_owned()))
     }
 
     /// Returns true if a scenario's bindings use a stated fact: a person, a thing or an amount.

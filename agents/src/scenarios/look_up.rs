@@ -7,14 +7,14 @@ use diorama_seeds::scenario::{BoundValue, Scenario};
 use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
-use super::player::{Player, Told};
-use super::unplayed::Unplayed;
+use super::player::{GoalTurns, Player};
+use super::unplayed::PlayError;
 use crate::worlds::world::BatchWorld;
 
 impl Player<'_, '_> {
     /// Finds the records of a step's calls whose keys neither a reply nor the user gave, if an API finds them
     /// by name.
-    pub(crate) fn look_up(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+    pub(crate) fn look_up(&mut self, step: &ScenarioStepDoc, told: &mut GoalTurns) -> Result<(), PlayError> {
         let calls = std::iter::once(step).chain(&step.together);
         let places = calls.flat_map(|call| call.with.values()).filter_map(Json::as_str);
         for place in places {

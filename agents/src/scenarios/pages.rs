@@ -10,7 +10,7 @@ use diorama_seeds::value::Value;
 use serde_json::Value as Json;
 
 use super::player::Player;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 
 /// The greatest number of pages that are read of one list.
 const MAX_PAGES: usize = 12;
@@ -26,12 +26,12 @@ impl Player<'_, '_> {
         &mut self,
         step: &ScenarioStepDoc,
         turns: &mut Vec<Turn>,
-    ) -> Result<(), Unplayed> {
+    ) -> Result<(), PlayError> {
         let world = self.world.base.world();
         let name = step.call.as_deref().unwrap_or_default();
         let api = world.api_named(name).map(|id| world.api(id));
         let Some((api, page)) = api.and_then(|api| Some((api, api.query()?.page.as_ref()?))) else {
-            return Err(Unplayed::Unknown(name.to_owned()));
+            return Err(PlayError::Unknown(name.to_owned()));
         };
         let mut missing: Vec<(ResourceId, Value)> =
             step.until.iter().flat_map(|place| self.records(place)).collect();
@@ -47,13 +47,13 @@ impl Player<'_, '_> {
             }
             if missing.is_empty() {
                 let is_first = read == 1 && !step.care && self.manner.wish.reads_on;
-                return if is_first { Err(Unplayed::FirstPage) } else { Ok(()) };
+                return if is_first { Err(PlayError::FirstPage) } else { Ok(()) };
             }
             let Some(value) = next_page(api, page, entry, read) else { break };
             next.say.clear();
             next.with.insert(api.parameters[page.parameter.index()].name.to_string(), value);
         }
-        Err(Unplayed::Unfit(format!("the list shows {}", step.until.join(", "))))
+        Err(PlayError::Unfit(format!("the list shows {}", step.until.join(", "))))
     }
 
     /// Returns the records of a binding.

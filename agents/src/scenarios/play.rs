@@ -28,7 +28,7 @@ use super::sign_in::may_be_signed_in;
 use super::state::Manner;
 use super::tags::{IMPATIENT, MISSED_SEARCH, SAYS_BEFORE_CALLING, SEARCHES_POLICY, told_by};
 use super::tools::Pool;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use super::wish::{Wish, Wishes};
 use super::words::Scene;
 use super::{system, tools};
@@ -37,7 +37,7 @@ use crate::worlds::world::BatchWorld;
 
 /// Scenarios that were played.
 #[derive(Clone, Debug)]
-pub struct Played<'a> {
+pub struct PlayResult<'a> {
     /// The resulting candidate.
     pub candidate: Candidate,
     /// The number of searches that did not show the wanted tool.
@@ -56,7 +56,7 @@ pub struct Played<'a> {
     pub pushes: Vec<&'static str>,
 }
 
-impl Played<'_> {
+impl PlayResult<'_> {
     /// Returns its tags.
     #[must_use]
     pub fn tags(&self) -> Vec<&'static str> {
@@ -123,19 +123,19 @@ pub fn play<'a>(
     later: &'a [Vec<&'a Scenario>],
     options: PlayOptions,
     rng: &mut ChaCha8Rng,
-) -> Result<Played<'a>, Unplayed> {
+) -> Result<PlayResult<'a>, PlayError> {
     let is_hard = options.pool == Pool::Large;
     let mut wishes = Wishes::draw(world.base.world(), first, (options.forbids, is_hard), rng);
-    let mut played = Prepared::new(world, (first, later), options, rng)?.perform(wishes.next(), rng);
+    let mut played = BoundScenarios::new(world, (first, later), options, rng)?.perform(wishes.next(), rng);
     // Both verdicts of a policy must reach their shares, even if few records lead to one of them.
     for draw in 1..MAX_VERDICT_DRAWS {
         match &played {
-            Err(Unplayed::OtherVerdict { .. }) => {}
+            Err(PlayError::OtherVerdict { .. }) => {}
             Err(reason) if wishes.count_miss(reason) => {}
             _ => break,
         }
         let wish = if draw < MAX_WISHED_DRAWS { wishes.next() } else { Wish::default() };
-        played = Prepared::new(world, (first, later), options, rng)?.perform(wish, rng);
+        played = BoundScenarios::new(world, (first, later), options, rng)?.perform(wish, rng);
     }
     played
 }
@@ -146,7 +146,7 @@ const MAX_VERDICT_DRAWS: u32 = 64;
 const MAX_WISHED_DRAWS: u32 = 24;
 
 /// Scenarios of which the first one is bound: its records are fixed, and its wordings are not.
-pub(crate) struct Prepared<'a> {
+pub(crate) struct BoundScenarios<'a> {
     world: &'a BatchWorld,
     first: &'a Scenario,
     /// For each further goal, the scenarios of which one is played.
@@ -160,7 +160,7 @@ pub(crate) struct Prepared<'a> {
     scene: Scene,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> BoundScenarios<'a> {
     /// Chooses the visible tools, and the records of the first scenario.
     ///
     /// # Errors
@@ -170,14 +170,14 @@ impl<'a> Prepared<'a> {
         (first, later): (&'a Scenario, &'a [Vec<&'a Scenario>]),
         options: PlayOptions,
         rng: &mut ChaCha8Rng,
-    ) -> Result<Self, Unplayed> {
+    ) -> Result<Self, PlayError> {
         let model = world.base.world();
         let listed = || later.iter().flatten().copied();
         if let Some(wordless) = listed().find(|scenario| scenario.doc.later.is_empty()) {
-            return Err(Unplayed::NotLater(wordless.doc.name.clone()));
+            return Err(PlayError::NotLater(wordless.doc.name.clone()));
         }
         let kind = options.detour.and_then(|detour| detour.outage(rng));
-        let outage = kind.map(|kind| aside::outage(model, &first.doc, kind, rng).ok_or(Unplayed::NoDetour));
+        let outage = kind.map(|kind| aside::outage(model, &first.doc, kind, rng).ok_or(PlayError::NoDetour));
         let outages: Vec<Outage> = outage.transpose()?.into_iter().collect();
         let mut taken_back = Vec::new();
         if options.detour == Some(Detour::ChangedMind) {
@@ -188,7 +188,7 @@ impl<'a> Prepared<'a> {
             );
             taken_back.retain(|scenario| aside::changes_at_once(model, scenario));
             if taken_back.is_empty() {
-                return Err(Unplayed::NoDetour);
+                return Err(PlayError::NoDetour);
             }
         }
         let visible = match options.ability {
@@ -209,7 +209,7 @@ impl<'a> Prepared<'a> {
         let reading = Reading::new(&world.base, session.state());
         let bindings = first
             .bind(world.record_source(&reading, options.clock), rng)
-            .map_err(|place| Unplayed::NoBindings(place.to_owned()))?;
+            .map_err(|place| PlayError::NoBindings(place.to_owned()))?;
         let casing = model.domains[first.domain.index()].casing;
         let scene = Scene::new(world, casing, bindings, session.state().clone());
         Ok(Self { world, first, later, options, taken_back, outages, visible, session, scene })
@@ -219,7 +219,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// Returns the reason why they could not be made.
-    pub(crate) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
+    pub(crate) fn calls(self, rng: &mut ChaCha8Rng) -> Result<Vec<Arc<LogEntry>>, PlayError> {
         let manner = Manner {
             hand: Hand::Careful,
             system: String::new(),
@@ -242,7 +242,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// Returns the reason why they could not be played, or that the records do not show what is wished for.
-    pub(crate) fn perform(self, wish: Wish, rng: &mut ChaCha8Rng) -> Result<Played<'a>, Unplayed> {
+    pub(crate) fn perform(self, wish: Wish, rng: &mut ChaCha8Rng) -> Result<PlayResult<'a>, PlayError> {
         let Self { world, first, later, options, taken_back, outages, visible, session, scene } = self;
         let PlayOptions { ability, seed, clock, opening, detour, further, forbids, push, patience, pool: _ } =
             options;
@@ -374,7 +374,7 @@ impl<'a> Prepared<'a> {
             patience,
             goals,
         };
-        Ok(Played {
+        Ok(PlayResult {
             candidate,
             missed,
             has_asked,

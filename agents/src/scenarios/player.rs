@@ -22,17 +22,17 @@ use super::search;
 use super::sign_in::only_signs_in;
 use super::state::{Calls, Manner, Searches, Talk, User};
 use super::steps::join_steps;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use super::words::Scene;
 use crate::draws::choose;
 use crate::worlds::world::BatchWorld;
 
 /// A call to make, with the item that it is made for and the item's name.
-pub(crate) type Made<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
+pub(crate) type StepCall<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// The turns of a goal so far.
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct GoalTurns {
     pub(crate) turns: Vec<Turn>,
     /// The details that the user told when asked, by name.
     pub(crate) withheld: IndexMap<String, String>,
@@ -119,7 +119,7 @@ impl<'a, 'r> Player<'a, 'r> {
         &mut self,
         doc: &ScenarioGoalDoc,
         opening: Option<Words<'_>>,
-    ) -> Result<CandidateGoal, Unplayed> {
+    ) -> Result<CandidateGoal, PlayError> {
         let when = doc.when.as_ref().map(|when| self.opening(when)).transpose()?;
         let Words { wordings, before } = opening.unwrap_or(Words::of(&doc.user));
         let mut user = self.users(wordings)?;
@@ -137,7 +137,7 @@ impl<'a, 'r> Player<'a, 'r> {
         self.talk.goal_from = self.talk.said.len();
         self.begin_assurance(doc);
         self.talk.said.push(user.clone());
-        let mut told = Told::default();
+        let mut told = GoalTurns::default();
         self.search_first(doc, &user, &mut told)?;
         let mut declined = None;
         for step in join_steps(&doc.does) {
@@ -151,7 +151,7 @@ impl<'a, 'r> Player<'a, 'r> {
         }
         for condition in &doc.only_if {
             if !self.scene.value(condition).is_ok_and(|holds| holds.is_true()) {
-                return Err(Unplayed::Unfit(condition.clone()));
+                return Err(PlayError::Unfit(condition.clone()));
             }
         }
         let mut say = self.words(if declined.is_some() { &doc.declined } else { &doc.end })?;
@@ -164,18 +164,23 @@ impl<'a, 'r> Player<'a, 'r> {
         for fact in doc.facts.iter().filter(|_| declines.is_none()) {
             facts.append(&mut self.facts(fact)?);
         }
-        let asks: Result<Vec<AskClaim>, Unplayed> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
+        let asks: Result<Vec<AskClaim>, PlayError> = doc.asks.iter().map(|ask| self.ask(ask)).collect();
         let reason = if declines.is_some() { vec![RefusalClass::Forbidden] } else { doc.refused.clone() };
         let outcome = if reason.is_empty() { Outcome::Done } else { Outcome::Refused };
         let ends = End { outcome, reason, facts, asks: asks?, declines };
-        let Told { mut turns, withheld, questions } = told;
+        let GoalTurns { mut turns, withheld, questions } = told;
         turns.push(Turn { say: Some(say), ends: Some(ends), ..Turn::default() });
         Ok(CandidateGoal { when, user, withheld, questions, pleas: pushed.pleas, turns })
     }
 
     /// Makes the searches before any question: for the API of the last call first, then for the others in
     /// order.
-    fn search_first(&mut self, doc: &ScenarioGoalDoc, user: &str, told: &mut Told) -> Result<(), Unplayed> {
+    fn search_first(
+        &mut self,
+        doc: &ScenarioGoalDoc,
+        user: &str,
+        told: &mut GoalTurns,
+    ) -> Result<(), PlayError> {
         let goal =
             doc.does.iter().rev().find_map(|step| step.together.first().unwrap_or(step).call.as_deref());
         match goal {
@@ -187,7 +192,7 @@ impl<'a, 'r> Player<'a, 'r> {
                 let later = if is_first { self.scenario.doc.later.as_slice() } else { &[] };
                 let wordings = doc.user.iter().chain(later).chain(&doc.end);
                 let keywords = search::make_vain_keywords(self.world, self.scenario.domain, wordings, user);
-                let keywords = keywords.ok_or_else(|| Unplayed::NotFound("what no tool does".to_owned()))?;
+                let keywords = keywords.ok_or_else(|| PlayError::NotFound("what no tool does".to_owned()))?;
                 self.search(keywords, &mut told.turns);
             }
             None => {}
@@ -204,20 +209,20 @@ impl<'a, 'r> Player<'a, 'r> {
         &mut self,
         doc: &ScenarioGoalDoc,
         step: &ScenarioStepDoc,
-        told: &mut Told,
-    ) -> Result<Option<Arc<LogEntry>>, Unplayed> {
+        told: &mut GoalTurns,
+    ) -> Result<Option<Arc<LogEntry>>, PlayError> {
         self.read_policy(step, told)?;
         self.sign_in(step, told)?;
         self.look_up(step, told)?;
         if let Some(name) = step.call.as_deref().filter(|name| !self.find(name, &mut told.turns)) {
-            return Err(Unplayed::NotFound(name.to_owned()));
+            return Err(PlayError::NotFound(name.to_owned()));
         }
         let call = Call::from(&self.make_call(step)?);
         let entry = self.session.fork().call(&call);
         let forbids = entry.broken.is_some();
         if !entry.reply.is_success() {
             let reply = entry.reply.to_json(&self.world.base.world().zone);
-            return Err(Unplayed::Refused { api: call.api, reply });
+            return Err(PlayError::Refused { api: call.api, reply });
         }
         let forbade = || {
             let before = self.world.base.replaced_shadow()?;
@@ -225,12 +230,12 @@ impl<'a, 'r> Player<'a, 'r> {
         };
         let is_wanted = !self.manner.misleads || forbade() == Some(!forbids);
         if !is_wanted || forbids != (self.manner.forbids || doc.end.is_empty()) {
-            return Err(Unplayed::OtherVerdict { api: call.api, forbids });
+            return Err(PlayError::OtherVerdict { api: call.api, forbids });
         }
         let turns_by = self.manner.wish.turns_by;
         let misreadings = turning_misreadings(&self.world.base, self.session.state(), &call);
         if !turns_by.is_empty() && !misreadings.iter().any(|found| turns_by.contains(&found.error)) {
-            return Err(Unplayed::ClearVerdict);
+            return Err(PlayError::ClearVerdict);
         }
         if let Some(rule) = &entry.broken {
             self.scene.name_item("broken", Shown::from(&**rule));
@@ -239,7 +244,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// Plays a step: a question for a detail, an exchange of messages, or calls.
-    fn step(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+    fn step(&mut self, step: &ScenarioStepDoc, told: &mut GoalTurns) -> Result<(), PlayError> {
         if self.user.skips_sign_in && only_signs_in(self.world.base.world(), self.scenario, step) {
             return Ok(());
         }
@@ -262,7 +267,7 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// Plays a message of the assistant and the user's answer.
-    fn exchange(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+    fn exchange(&mut self, step: &ScenarioStepDoc, told: &mut GoalTurns) -> Result<(), PlayError> {
         let say = self.words(&step.say)?;
         let answer = self.users(&step.user)?;
         self.talk.said.push(answer.clone());
@@ -278,8 +283,8 @@ impl<'a, 'r> Player<'a, 'r> {
         about: &str,
         asks: &[String],
         tells: &[String],
-        told: &mut Told,
-    ) -> Result<(), Unplayed> {
+        told: &mut GoalTurns,
+    ) -> Result<(), PlayError> {
         let question = self.words(asks)?;
         let answer = self.users(tells)?;
         self.talk.said.push(answer.clone());
@@ -294,21 +299,21 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// Returns a message of the assistant.
-    pub(crate) fn words(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+    pub(crate) fn words(&mut self, wordings: &[String]) -> Result<String, PlayError> {
         let words = self.fill_one(wordings)?;
         self.talk.answered.push(words.clone());
         Ok(words)
     }
 
     /// Returns one of several wordings, in the user's hand if possible.
-    pub(crate) fn users(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+    pub(crate) fn users(&mut self, wordings: &[String]) -> Result<String, PlayError> {
         let of_hand: Vec<String> =
             wordings.iter().filter(|words| self.manner.hand.fits(words)).cloned().collect();
         self.fill_one(if of_hand.is_empty() { wordings } else { &of_hand })
     }
 
     /// Returns one of several wordings, filled in: the one whose turn it is, else a drawn one.
-    fn fill_one(&mut self, wordings: &[String]) -> Result<String, Unplayed> {
+    fn fill_one(&mut self, wordings: &[String]) -> Result<String, PlayError> {
         match self.talk.turn {
             Some(turn) => {
                 wording(&self.scene, turn.choose(wordings).map_or(&[], std::slice::from_ref), self.rng)
@@ -318,8 +323,8 @@ impl<'a, 'r> Player<'a, 'r> {
     }
 
     /// Makes the calls of a step, in one message.
-    pub(crate) fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), Unplayed> {
-        let mut message: Vec<Made<'_>> = Vec::new();
+    pub(crate) fn calls(&mut self, step: &ScenarioStepDoc, turns: &mut Vec<Turn>) -> Result<(), PlayError> {
+        let mut message: Vec<StepCall<'_>> = Vec::new();
         match &step.each {
             None if step.together.is_empty() => message.push((step, None)),
             None => message.extend(step.together.iter().map(|call| (call, None))),
@@ -330,7 +335,7 @@ impl<'a, 'r> Player<'a, 'r> {
         }
         for name in message.iter().filter_map(|(call, _)| call.call.as_deref()) {
             if !self.find(name, turns) {
-                return Err(Unplayed::NotFound(name.to_owned()));
+                return Err(PlayError::NotFound(name.to_owned()));
             }
         }
         self.assure(&message, turns)?;
@@ -353,8 +358,8 @@ impl<'a, 'r> Player<'a, 'r> {
             }
             if entry.reply.is_success() == call.fails {
                 return Err(match call.fails {
-                    true => Unplayed::Worked(proposed.api),
-                    false => Unplayed::Refused {
+                    true => PlayError::Worked(proposed.api),
+                    false => PlayError::Refused {
                         api: proposed.api,
                         reply: entry.reply.to_json(&self.world.base.world().zone),
                     },
@@ -392,8 +397,8 @@ impl<'a, 'r> Player<'a, 'r> {
         Ok(())
     }
 
-    fn items(&self, each: &str) -> Result<Vec<(String, Shown)>, Unplayed> {
-        let wrong = || Unplayed::Each(each.to_owned());
+    fn items(&self, each: &str) -> Result<Vec<(String, Shown)>, PlayError> {
+        let wrong = || PlayError::Each(each.to_owned());
         let (name, list) = each.split_once(" in ").ok_or_else(wrong)?;
         let list = self.scene.value(list.trim()).map_err(|_| wrong())?;
         let items: Vec<(String, Shown)> =
@@ -401,7 +406,7 @@ impl<'a, 'r> Player<'a, 'r> {
         if items.is_empty() { Err(wrong()) } else { Ok(items) }
     }
 
-    pub(crate) fn make_call(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, Unplayed> {
+    pub(crate) fn make_call(&mut self, step: &ScenarioStepDoc) -> Result<CandidateCall, PlayError> {
         let mut used = None;
         let name = step.call.clone().unwrap_or_default();
         let model = self.world.base.world();
@@ -418,13 +423,13 @@ impl<'a, 'r> Player<'a, 'r> {
                 let token = &api.parameters[token.index()].name;
                 let standing = self.standing_token(api.domain).map(str::to_owned);
                 let value = standing.clone().map(Json::from).or_else(|| self.issued_token(api.domain));
-                let value = value.ok_or_else(|| Unplayed::NotSignedIn(name.clone()))?;
+                let value = value.ok_or_else(|| PlayError::NotSignedIn(name.clone()))?;
                 used = standing.map(|token| (api.domain, token));
                 arguments.insert(token.to_string(), value);
             }
         }
         for (argument, given) in &step.with {
-            let value = self.scene.argument(given).map_err(|error| Unplayed::Words {
+            let value = self.scene.argument(given).map_err(|error| PlayError::Words {
                 words: format!("{name}, {argument}: {given}"),
                 why: describe(&error),
             })?;
@@ -441,7 +446,7 @@ impl<'a, 'r> Player<'a, 'r> {
             return self.searches.shown.contains(&api);
         }
         let said = self.talk.said.iter().rev().map(String::as_str).collect();
-        let known = search::Known {
+        let known = search::SearchFacts {
             said,
             of_goal: self.talk.said.len() - self.talk.goal_from,
             system: &self.manner.system,
@@ -482,9 +487,9 @@ fn commute(mut session: Session, calls: &[CandidateCall], entries: &[Arc<LogEntr
 }
 
 /// Returns one of several wordings, filled in; empty without wordings.
-pub(crate) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, Unplayed> {
+pub(crate) fn wording(scene: &Scene, wordings: &[String], rng: &mut ChaCha8Rng) -> Result<String, PlayError> {
     let Some(wording) = choose(wordings, rng) else { return Ok(String::new()) };
-    scene.say(wording).map_err(|error| Unplayed::Words { words: wording.clone(), why: describe(&error) })
+    scene.say(wording).map_err(|error| PlayError::Words { words: wording.clone(), why: describe(&error) })
 }
 
 /// Returns an error of a template as one line.

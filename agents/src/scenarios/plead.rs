@@ -11,9 +11,9 @@ use diorama_seeds::model::HouseRule;
 use super::act::definite;
 use super::hand::Hand;
 use super::player::Player;
-use super::push::{Push, Pushed, Voices, WORDS, WRONG_BELIEF};
+use super::push::{GoalPush, Push, Voices, WORDS, WRONG_BELIEF};
 use super::speech::{SPEECH, fill};
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use crate::draws::choose;
 
 /// The share of persistent users who plead twice.
@@ -22,14 +22,14 @@ const PLEADS_AGAIN: f64 = 0.4;
 impl Player<'_, '_> {
     /// Draws the words of the conversation's push, in the first governed goal. A user without a possible
     /// claim pleads after refusals instead.
-    pub(crate) fn push(&mut self, doc: &ScenarioGoalDoc) -> Result<Pushed, Unplayed> {
-        let Some(step) = doc.does.iter().find(|step| step.governed) else { return Ok(Pushed::default()) };
-        let Some(push) = self.manner.push.take() else { return Ok(Pushed::default()) };
+    pub(crate) fn push(&mut self, doc: &ScenarioGoalDoc) -> Result<GoalPush, PlayError> {
+        let Some(step) = doc.does.iter().find(|step| step.governed) else { return Ok(GoalPush::default()) };
+        let Some(push) = self.manner.push.take() else { return Ok(GoalPush::default()) };
         let push = if push == Push::Claim && step.claims.is_empty() { Push::Persistence } else { push };
         let pushed = match push {
             Push::Pressure => {
                 let with_request = self.say_as_user(&self.list_words(&WORDS.pressure), &[])?;
-                Pushed { with_request, ..Pushed::default() }
+                GoalPush { with_request, ..GoalPush::default() }
             }
             Push::Persistence => {
                 let words = self.list_words(&WORDS.pleas);
@@ -39,7 +39,7 @@ impl Player<'_, '_> {
                         words.into_iter().filter(|words| !pleas.contains(words)).collect();
                     pleas.push(self.say_as_user(&others, &[])?);
                 }
-                Pushed { pleas, ..Pushed::default() }
+                GoalPush { pleas, ..GoalPush::default() }
             }
             Push::Claim => self.claim(step)?,
         };
@@ -48,27 +48,27 @@ impl Player<'_, '_> {
     }
 
     /// Returns the first message of an impatient user.
-    pub(crate) fn hurry(&mut self, request: String) -> Result<String, Unplayed> {
+    pub(crate) fn hurry(&mut self, request: String) -> Result<String, PlayError> {
         if !self.manner.is_impatient {
             return Ok(request);
         }
         let with_request = self.say_as_user(&self.list_words(&WORDS.impatience), &[])?;
-        Ok(Pushed { with_request, ..Pushed::default() }.join(request, self.manner.hand))
+        Ok(GoalPush { with_request, ..GoalPush::default() }.join(request, self.manner.hand))
     }
 
     /// Claims a condition that a rule of the plot depends on.
-    fn claim(&mut self, step: &ScenarioStepDoc) -> Result<Pushed, Unplayed> {
+    fn claim(&mut self, step: &ScenarioStepDoc) -> Result<GoalPush, PlayError> {
         let Some((rule, claim)) =
             choose(step.claims.keys(), self.rng).and_then(|rule| step.claims.get_key_value(rule))
         else {
-            return Ok(Pushed::default());
+            return Ok(GoalPush::default());
         };
         let claim = if self.manner.hand == Hand::Hasty { claim.to_lowercase() } else { claim.clone() };
         let capital = capitalised(&claim);
         let values = [("claim", &*claim), ("Claim", &*capital)];
         let with_request = self.say_as_user(&WORDS.claims, &values)?;
         let pleas = vec![self.say_as_user(&WORDS.insists, &values)?];
-        Ok(Pushed { with_request, pleas, claimed: Some(rule.clone()) })
+        Ok(GoalPush { with_request, pleas, claimed: Some(rule.clone()) })
     }
 
     /// Returns the wordings for the user of the scenario.
@@ -77,7 +77,7 @@ impl Player<'_, '_> {
     }
 
     /// Returns one of several wordings in the user's hand, filled in.
-    fn say_as_user(&mut self, wordings: &[String], values: &[(&str, &str)]) -> Result<String, Unplayed> {
+    fn say_as_user(&mut self, wordings: &[String], values: &[(&str, &str)]) -> Result<String, PlayError> {
         let filled: Vec<String> = wordings.iter().map(|words| fill(words, values)).collect();
         self.users(&filled)
     }
@@ -110,11 +110,11 @@ impl Player<'_, '_> {
     /// assistant's last message.
     pub(crate) fn plead(
         &mut self,
-        pushed: &Pushed,
+        pushed: &GoalPush,
         entry: &LogEntry,
         mut refusal: String,
         turns: &mut Vec<Turn>,
-    ) -> Result<String, Unplayed> {
+    ) -> Result<String, PlayError> {
         let rule = self.find_broken_rule(entry);
         let act = rule.map_or("do that".to_owned(), |rule| definite(&rule.act));
         let is_wrong =

@@ -10,7 +10,7 @@ use diorama_seeds::value::{Decimal, Value};
 use super::player::Player;
 
 /// The values of replies that messages of a conversation stated.
-pub(crate) struct Stated {
+pub(crate) struct StatedValues {
     amounts: Vec<Value>,
     names: Vec<Name>,
     /// The records whose names were stated.
@@ -27,12 +27,12 @@ struct Name {
 
 impl Player<'_, '_> {
     /// Returns the stated amounts, names and titles of replies, each once, in the order of the replies.
-    pub(crate) fn stated(&self) -> Stated {
+    pub(crate) fn stated(&self) -> StatedValues {
         let model = self.world.base.world();
         let people = &self.world.world_template.people;
         let is_said =
             |text: &str| self.talk.said.iter().chain(&self.talk.answered).any(|said| said.contains(text));
-        let mut stated = Stated { amounts: Vec::new(), names: Vec::new(), records: Vec::new() };
+        let mut stated = StatedValues { amounts: Vec::new(), names: Vec::new(), records: Vec::new() };
         for (_, value, origin) in self.calls.made.iter().flat_map(|entry| entry.reply.body.leaves()) {
             match (value, origin) {
                 (Value::Decimal(amount), _) => {
@@ -63,7 +63,7 @@ impl Player<'_, '_> {
     }
 
     /// Returns the facts that the conversation provides for the next scenario.
-    pub(crate) fn prior(&self, next: &Scenario, stated: &Stated) -> Prior {
+    pub(crate) fn prior(&self, next: &Scenario, stated: &StatedValues) -> Prior {
         let model = self.world.base.world();
         let mut prior = self.user(next.domain);
         prior.amounts.clone_from(&stated.amounts);

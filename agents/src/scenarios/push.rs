@@ -106,7 +106,7 @@ impl Push {
 
 /// The words of a push in one goal.
 #[derive(Default)]
-pub(crate) struct Pushed {
+pub(crate) struct GoalPush {
     /// The words after the request; empty without any.
     pub(crate) with_request: String,
     /// The words after refusals.
@@ -115,7 +115,7 @@ pub(crate) struct Pushed {
     pub(crate) claimed: Option<String>,
 }
 
-impl Pushed {
+impl GoalPush {
     /// Joins a request with the words after it.
     pub(crate) fn join(&self, request: String, hand: Hand) -> String {
         if self.with_request.is_empty() {
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn a_push_follows_the_request() {
-        let pushed = Pushed { with_request: "just this once".to_owned(), ..Pushed::default() };
+        let pushed = GoalPush { with_request: "just this once".to_owned(), ..GoalPush::default() };
         assert_eq!(pushed.join("cancel B-1".to_owned(), Hand::Hasty), "cancel B-1, just this once");
         assert_eq!(pushed.join("Cancel B-1?".to_owned(), Hand::Careful), "Cancel B-1? just this once");
-        assert_eq!(Pushed::default().join("cancel B-1".to_owned(), Hand::Hasty), "cancel B-1");
+        assert_eq!(GoalPush::default().join("cancel B-1".to_owned(), Hand::Hasty), "cancel B-1");
     }
 }

@@ -11,11 +11,11 @@ use diorama_seeds::task::Ability;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::play::{PlayOptions, Prepared, play};
+use super::play::{BoundScenarios, PlayOptions, play};
 use super::set::Further;
 use super::shares::Shares;
 use super::tools::Pool;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use crate::rows::prove::{Rejection, test};
 use crate::worlds::error::PipelineError;
 use crate::worlds::make::make_world;
@@ -23,10 +23,10 @@ use crate::worlds::world::{BatchWorld, WorldTemplate};
 
 /// The reason why a try becomes no row.
 #[derive(Debug, thiserror::Error)]
-pub enum Lost {
+pub enum TryFailure {
     /// It cannot be played.
     #[error(transparent)]
-    Unplayed(#[from] Unplayed),
+    Unplayed(#[from] PlayError),
     /// The played conversation does not pass.
     #[error("{rejected}")]
     Rejected {
@@ -46,13 +46,15 @@ pub fn rehearse(
     (first, later): (&Scenario, &[Vec<&Scenario>]),
     ability: Ability,
     seed: u64,
-) -> Result<(Candidate, GroundedCandidate), Lost> {
+) -> Result<(Candidate, GroundedCandidate), TryFailure> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let options = PlayOptions { forbids: seed.is_multiple_of(2), ..options(world, rng.random(), ability) };
     let candidate = play(world, first, later, options, &mut rng)?.candidate;
     match test(world, candidate.clone(), &mut rng) {
         Ok((grounded, _)) => Ok((candidate, grounded)),
-        Err(rejected) => Err(Lost::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) }),
+        Err(rejected) => {
+            Err(TryFailure::Rejected { candidate: Box::new(candidate), rejected: Box::new(rejected) })
+        }
     }
 }
 
@@ -89,7 +91,7 @@ impl Rehearsal {
     }
 }
 
-impl Lost {
+impl TryFailure {
     /// Returns the class of the loss, which several tries share.
     #[must_use]
     pub fn class(&self) -> String {
@@ -153,7 +155,7 @@ fn rehearse_worlds(doc: &WorldDoc, tries: u64, mut spare: u64) -> Result<Rehears
         }
         let world = make_world(&world_template, seed)?;
         let tried = rehearse(&world, (scenario, &[]), Ability::Call, seed);
-        if matches!(tried, Err(Lost::Unplayed(Unplayed::NoBindings(_)))) && spare > 0 {
+        if matches!(tried, Err(TryFailure::Unplayed(PlayError::NoBindings(_)))) && spare > 0 {
             spare -= 1;
             continue;
         }
@@ -180,10 +182,10 @@ pub(crate) fn calls(
     world: &BatchWorld,
     scenario: &Scenario,
     seed: u64,
-) -> Result<Vec<Arc<LogEntry>>, Unplayed> {
+) -> Result<Vec<Arc<LogEntry>>, PlayError> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let options = options(world, rng.random(), Ability::Call);
-    Prepared::new(world, (scenario, &[]), options, &mut rng)?.calls(&mut rng)
+    BoundScenarios::new(world, (scenario, &[]), options, &mut rng)?.calls(&mut rng)
 }
 
 fn options(world: &BatchWorld, seed: u64, ability: Ability) -> PlayOptions {

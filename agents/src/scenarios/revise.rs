@@ -12,7 +12,7 @@ use super::detour::{Detour, WORDS};
 use super::hand::Hand;
 use super::player::Player;
 use super::speech::fill;
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 use super::words::Scene;
 use crate::draws::choose;
 
@@ -20,14 +20,14 @@ use crate::draws::choose;
 const MAX_REQUEST_WORDS: usize = 24;
 
 /// A binding in a wording, with the words that say it.
-struct Said<'w> {
+struct WordedBinding<'w> {
     /// The name of the binding.
     place: &'w str,
     /// The part of the wording that says it, with the noun that a number counts.
     part: &'w str,
 }
 
-impl AsRef<str> for Said<'_> {
+impl AsRef<str> for WordedBinding<'_> {
     fn as_ref(&self) -> &str {
         self.part
     }
@@ -35,21 +35,21 @@ impl AsRef<str> for Said<'_> {
 
 impl Player<'_, '_> {
     /// Says a wording of the request with another value, and takes that back.
-    pub(crate) fn revise(&mut self, doc: &ScenarioGoalDoc, wording: &str) -> Result<String, Unplayed> {
-        let said = choose(self.list_said(doc, wording), self.rng).ok_or(Unplayed::NoDetour)?;
+    pub(crate) fn revise(&mut self, doc: &ScenarioGoalDoc, wording: &str) -> Result<String, PlayError> {
+        let said = choose(self.list_said(doc, wording), self.rng).ok_or(PlayError::NoDetour)?;
         let Some(BoundValue::Value(value, schema)) = self.scene.held(said.place) else {
-            return Err(Unplayed::NoDetour);
+            return Err(PlayError::NoDetour);
         };
-        let other = raise(value).ok_or(Unplayed::NoDetour)?;
+        let other = raise(value).ok_or(PlayError::NoDetour)?;
         let mut scene = self.scene.clone();
         scene.name_item(said.place, scene.shown(&other, (**schema).clone()));
-        let say = |scene: &Scene, words: &str| scene.say(words).map_err(|_| Unplayed::NoDetour);
+        let say = |scene: &Scene, words: &str| scene.say(words).map_err(|_| PlayError::NoDetour);
         let (wrong, right) = (say(&scene, said.part)?, say(&self.scene, said.part)?);
         let request = say(&scene, wording)?;
         if wrong == right || request.split_whitespace().count() > MAX_REQUEST_WORDS {
-            return Err(Unplayed::NoDetour);
+            return Err(PlayError::NoDetour);
         }
-        let revision = self.manner.hand.choose(&WORDS.revised, self.rng).ok_or(Unplayed::NoDetour)?;
+        let revision = self.manner.hand.choose(&WORDS.revised, self.rng).ok_or(PlayError::NoDetour)?;
         let right = right.strip_prefix("on ").unwrap_or(&right);
         let between = match (request.ends_with(['.', '?', '!']), self.manner.hand) {
             (true, _) => " ",
@@ -62,7 +62,7 @@ impl Player<'_, '_> {
 
     /// Lists the values of a wording that a write of the goal takes: days, and numbers of things. The wording
     /// says each once.
-    fn list_said<'w>(&self, doc: &'w ScenarioGoalDoc, wording: &'w str) -> Vec<Said<'w>> {
+    fn list_said<'w>(&self, doc: &'w ScenarioGoalDoc, wording: &'w str) -> Vec<WordedBinding<'w>> {
         let model = self.world.base.world();
         let writes = |name: &String| model.api_named(name).is_some_and(|id| model.api(id).writes());
         let changes = doc.does.iter().filter(|step| step.call.as_ref().is_some_and(writes) && !step.fails);
@@ -75,7 +75,7 @@ impl Player<'_, '_> {
                 Value::Integer(2..) => with_noun(wording, part)?,
                 _ => return None,
             };
-            Some(Said { place, part })
+            Some(WordedBinding { place, part })
         });
         said.collect()
     }

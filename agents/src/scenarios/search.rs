@@ -38,7 +38,7 @@ const DETERMINERS: [&str; 12] =
 const BEFORE_VERBS: [&str; 9] = ["to", "please", "you", "i", "we", "and", "then", "just", "could"];
 
 /// The facts that a searching agent knows.
-pub(crate) struct Known<'a> {
+pub(crate) struct SearchFacts<'a> {
     /// The user's messages, the last first.
     pub(crate) said: Vec<&'a str>,
     /// The number of these that belong to the present goal.
@@ -155,7 +155,7 @@ fn list_telling_words(text: &str) -> Vec<(u64, String)> {
 pub(crate) fn attempts(
     world: &BatchWorld,
     api: ApiId,
-    known: &Known<'_>,
+    known: &SearchFacts<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Vec<String> {
     let read = world.world_template.names();
@@ -224,7 +224,7 @@ fn pick_own_words(said: &[&str], is_known: impl Fn(u64) -> bool) -> Vec<String> 
 /// Returns keywords of the user's words that find an API; none if no such search does.
 pub(crate) fn keywords(world: &BatchWorld, said: &[String], api: ApiId, system: &str) -> Option<String> {
     let said: Vec<&str> = said.iter().rev().map(String::as_str).collect();
-    let known = Known { of_goal: said.len(), said, system };
+    let known = SearchFacts { of_goal: said.len(), said, system };
     // The choice follows from the messages alone.
     let mut rng = ChaCha8Rng::seed_from_u64(0);
     let shows = |words: &String| {

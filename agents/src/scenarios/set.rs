@@ -52,7 +52,7 @@ pub struct ScenarioSet {
 
 /// A position among the scenarios of an ability, and the turn of its openings.
 #[derive(Clone, Copy, Debug)]
-pub struct Drawn {
+pub struct ScenarioDraw {
     /// The domain whose scenarios are listed; all when not given.
     pub domain: Option<DomainId>,
     /// The position in the list, in `0..1`.
@@ -309,7 +309,7 @@ impl ScenarioSet {
 
     /// Returns the scenario at a position; none if no scenario exercises the ability.
     #[must_use]
-    pub fn draw(&self, ability: Ability, drawn: Drawn) -> Option<&Arc<Scenario>> {
+    pub fn draw(&self, ability: Ability, drawn: ScenarioDraw) -> Option<&Arc<Scenario>> {
         let drawn_scenario = || {
             let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
             draws.get(position_at(&draws, drawn.place)).map(|draw| draw.scenario)
@@ -324,9 +324,9 @@ impl ScenarioSet {
         &self,
         ability: Ability,
         number: u64,
-        drawn: Drawn,
+        drawn: ScenarioDraw,
         order: impl Fn(u64) -> ChaCha8Rng,
-    ) -> Drawn {
+    ) -> ScenarioDraw {
         let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
         let count = draws.len().max(1) as u64;
         let (round, at) = (number / count, (number % count) as usize);
@@ -344,7 +344,7 @@ impl ScenarioSet {
         let uses = round * most as u64 + before as u64;
         // A scenario is played for two abilities: to call, and to search for one API or for several.
         let number = 2 * uses + u64::from(ability != Ability::Call);
-        Drawn { place: place(turn), opening: WordingTurn { number, ..drawn.opening }, ..drawn }
+        ScenarioDraw { place: place(turn), opening: WordingTurn { number, ..drawn.opening }, ..drawn }
     }
 
     /// Returns the scenarios that may be drawn for an ability: those of the domain, if it has any.
@@ -360,7 +360,7 @@ impl ScenarioSet {
     /// conversations keep their share.
     /// `to` is the position among them, in `0..1`.
     #[must_use]
-    pub fn another(&self, ability: Ability, drawn: Drawn, to: f64) -> f64 {
+    pub fn another(&self, ability: Ability, drawn: ScenarioDraw, to: f64) -> f64 {
         let draws: Vec<&Draw> = self.draws_of(ability, drawn.domain).collect();
         let weight: f64 = draws.iter().map(|draw| draw.weight).sum();
         let mut before = 0.0;
@@ -400,13 +400,13 @@ impl ScenarioSet {
             let scenarios = from.filter_map(|at| Some((at, self.scenarios.get(at)?)));
             let fitting = scenarios.filter(|(_, scenario)| exercises(scenario, *ability));
             let weight = |at: usize| at.checked_sub(self.authored).and_then(|at| self.weights.get(at));
-            let weighed = fitting.map(|(at, scenario)| Weighed {
+            let weighed = fitting.map(|(at, scenario)| ScenarioWeight {
                 weight: weight(at).copied().unwrap_or(1.0),
-                ..Weighed::new(*ability, at, scenario, shares)
+                ..ScenarioWeight::new(*ability, at, scenario, shares)
             });
             weighed.collect::<Vec<_>>()
         };
-        let mut all: Vec<Weighed> = abilities.iter().flat_map(exercised).collect();
+        let mut all: Vec<ScenarioWeight> = abilities.iter().flat_map(exercised).collect();
         for _ in 0..ROUNDS {
             for ability in abilities {
                 let to = f64::from(ability_weight(*ability));
@@ -425,21 +425,21 @@ impl ScenarioSet {
         }
         all.sort_by(|one, other| one.shows.cmp(&other.shows));
         self.draws = Default::default();
-        for Weighed { ability, scenario, shows, weight } in all {
+        for ScenarioWeight { ability, scenario, shows, weight } in all {
             self.draws[ability as usize].push(Draw { weight, scenario, shows });
         }
     }
 }
 
 /// A scenario as it is weighed for an ability.
-struct Weighed {
+struct ScenarioWeight {
     ability: Ability,
     scenario: usize,
     shows: Vec<bool>,
     weight: f64,
 }
 
-impl Weighed {
+impl ScenarioWeight {
     fn new(ability: Ability, scenario: usize, of: &Scenario, shares: &Shares) -> Self {
         let told = tags::told_by(&of.doc);
         let shows = shares.keys().map(|label| told.contains(&label.as_str())).collect();

@@ -5,13 +5,13 @@ use diorama_seeds::doc::ScenarioStepDoc;
 use diorama_seeds::model::BehaviourKind;
 use diorama_seeds::scenario::BoundValue;
 
-use super::player::{Player, Told};
-use super::unplayed::Unplayed;
+use super::player::{GoalTurns, Player};
+use super::unplayed::PlayError;
 
 impl Player<'_, '_> {
     /// Signs the user in, if a step's calls need it: the assistant finds the domain's sign-in,
     /// asks for the credentials, and calls it.
-    pub(crate) fn sign_in(&mut self, step: &ScenarioStepDoc, told: &mut Told) -> Result<(), Unplayed> {
+    pub(crate) fn sign_in(&mut self, step: &ScenarioStepDoc, told: &mut GoalTurns) -> Result<(), PlayError> {
         let model = self.world.base.world();
         let calls = std::iter::once(step).chain(&step.together);
         let mut apis = calls.filter_map(|call| model.api_named(call.call.as_deref()?));
@@ -20,7 +20,7 @@ impl Player<'_, '_> {
         if self.token(domain).is_some() {
             return Ok(());
         }
-        let nobody = || Unplayed::NotSignedIn(model.api(needing).name.to_string());
+        let nobody = || PlayError::NotSignedIn(model.api(needing).name.to_string());
         let auth = model.domains[domain.index()].auth.as_ref().ok_or_else(nobody)?;
         let Some(BoundValue::Record(of, key)) = self.scene.held("me").cloned() else { return Err(nobody()) };
         let record = self.session.state().get(&self.world.base, of, &key).filter(|_| of == auth.user);
@@ -33,7 +33,7 @@ impl Player<'_, '_> {
         // Only a found tool says which credentials to ask for.
         let api = model.api(sign_in);
         if !self.find(&api.name, &mut told.turns) {
-            return Err(Unplayed::NotFound(api.name.to_string()));
+            return Err(PlayError::NotFound(api.name.to_string()));
         }
         self.ask_for("sign in", &words.ask, &words.tell, told)?;
         let arguments =
@@ -48,7 +48,7 @@ impl Player<'_, '_> {
         };
         let entry = self.session.call(&(&call).into());
         if !entry.reply.is_success() {
-            return Err(Unplayed::Refused { api: call.api, reply: entry.reply.to_json(&model.zone) });
+            return Err(PlayError::Refused { api: call.api, reply: entry.reply.to_json(&model.zone) });
         }
         self.calls.made.push(entry);
         told.turns.push(Turn { calls: vec![call], ..Turn::default() });

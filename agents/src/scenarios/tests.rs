@@ -67,8 +67,8 @@ fn catalog_recipe() -> Recipe {
     .unwrap()
 }
 
-fn anywhere(place: f64) -> Drawn {
-    Drawn { domain: None, place, scenario: None, opening: WordingTurn { key: 1, number: 0 } }
+fn anywhere(place: f64) -> ScenarioDraw {
+    ScenarioDraw { domain: None, place, scenario: None, opening: WordingTurn { key: 1, number: 0 } }
 }
 
 fn options(world: &BatchWorld, seed: u64) -> PlayOptions {
@@ -279,7 +279,7 @@ fn each_scenario_comes_once_in_each_round_of_turns() {
             .collect();
         let count = fitting.len() as u64;
         for round in 0..20 {
-            let turns: Vec<Drawn> = (round * count..(round + 1) * count).map(turn).collect();
+            let turns: Vec<ScenarioDraw> = (round * count..(round + 1) * count).map(turn).collect();
             let played = turns.iter().map(|turn| &*set.draw(ability, *turn).unwrap().doc.name);
             assert_eq!(played.collect::<BTreeSet<_>>(), fitting, "{ability:?}, {round}");
             assert!(turns.iter().all(|turn| turn.opening.number / 2 == round));

@@ -2,7 +2,7 @@
 
 /// The reason why a scenario could not be played. Its first word is its class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unplayed {
+pub enum PlayError {
     /// No records fit its bindings: the first binding without a record.
     #[error("no records make it true: nothing fits `{0}`")]
     NoBindings(String),
@@ -65,7 +65,7 @@ pub enum Unplayed {
     Unknown(String),
 }
 
-impl Unplayed {
+impl PlayError {
     /// Returns the agent that could not play it: the query agent chooses scenarios and records, the caller
     /// agent makes the calls.
     #[must_use]

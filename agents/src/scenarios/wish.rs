@@ -6,7 +6,7 @@ use diorama_seeds::scenario::Scenario;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use super::unplayed::Unplayed;
+use super::unplayed::PlayError;
 
 /// The share of allowed requests for which an exception is sought before a near limit.
 const PREFERS_EXCEPTION: f64 = 0.5;
@@ -67,10 +67,10 @@ impl Wishes {
     }
 
     /// Counts a draw that missed a wish. Returns false for another reason.
-    pub(crate) fn count_miss(&mut self, reason: &Unplayed) -> bool {
+    pub(crate) fn count_miss(&mut self, reason: &PlayError) -> bool {
         match reason {
-            Unplayed::ClearVerdict => self.clear_verdicts += 1,
-            Unplayed::FirstPage => self.first_pages += 1,
+            PlayError::ClearVerdict => self.clear_verdicts += 1,
+            PlayError::FirstPage => self.first_pages += 1,
             _ => return false,
         }
         true

@@ -274,7 +274,7 @@ mod tests {
         use diorama_proof::Candidate;
         use diorama_seeds::task::Ability;
 
-        use crate::scenarios::{Further, PlayOptions, Played, Pool, Shares, Unplayed, play};
+        use crate::scenarios::{Further, PlayError, PlayOptions, PlayResult, Pool, Shares, play};
         use crate::worlds::make::make_world;
         use crate::worlds::world::WorldTemplate;
 
@@ -301,14 +301,14 @@ mod tests {
                         patience: None,
                         pool: Pool::Usual,
                     };
-                    let is_lost = |played: &Result<Played<'_>, Unplayed>| {
+                    let is_lost = |played: &Result<PlayResult<'_>, PlayError>| {
                         matches!(
                             played,
-                            Err(Unplayed::Words { .. }
-                                | Unplayed::NoFact(_)
-                                | Unplayed::Each(_)
-                                | Unplayed::Unknown(_)
-                                | Unplayed::NotSignedIn(_))
+                            Err(PlayError::Words { .. }
+                                | PlayError::NoFact(_)
+                                | PlayError::Each(_)
+                                | PlayError::Unknown(_)
+                                | PlayError::NotSignedIn(_))
                         )
                     };
                     // A reply may have no suitable item, so a scenario fails only if no draw plays.

@@ -177,7 +177,7 @@ pub(super) fn is_swagger(root: &Json) -> Result<bool, Unreadable> {
     }
 }
 
-struct Found<'a> {
+struct FoundOperation<'a> {
     /// The route as the document writes it, for notes.
     route: String,
     method: &'static str,
@@ -189,8 +189,8 @@ struct Found<'a> {
 }
 
 /// Returns the operations that can be served, in the document's order; the others are noted.
-fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
-    let mut all: Vec<Found<'_>> = Vec::new();
+fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<FoundOperation<'a>> {
+    let mut all: Vec<FoundOperation<'_>> = Vec::new();
     let mut forms = HashMap::new();
     for (written, item) in root.get("paths").and_then(Json::as_object).into_iter().flatten() {
         let mut outer = Unfolder::new(root, levels::ALL);
@@ -220,7 +220,7 @@ fn find<'a>(root: &'a Json, notes: &mut Vec<Note>) -> Vec<Found<'a>> {
                 continue;
             }
             forms.insert(form, all.len());
-            all.push(Found { route, method, path, chosen_by, item, node });
+            all.push(FoundOperation { route, method, path, chosen_by, item, node });
         }
         let left_out = |method: &str, why: &str| {
             let route = format!("{} {written}", method.to_uppercase());
@@ -319,7 +319,7 @@ fn chosen_by<'a>(
 }
 
 /// Returns the parameters of the pairs after `#` or `?` that may have any value.
-fn beside(root: &Json, found: &Found<'_>) -> Vec<Parameter> {
+fn beside(root: &Json, found: &FoundOperation<'_>) -> Vec<Parameter> {
     let mut unfolder = Unfolder::new(root, levels::ALL);
     let any = found.chosen_by.iter().filter(|(_, value)| value.is_empty());
     let known = any.filter_map(|(name, _)| {

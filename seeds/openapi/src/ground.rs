@@ -21,7 +21,7 @@ use diorama_seeds::doc::{ApiDoc, GivenDoc, ResourceDoc};
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
-use self::acts::{Act, Made, lists};
+use self::acts::{Act, ApiDraft, lists};
 use self::places::{Given, Places, form};
 use super::contract::Taker;
 use super::document::Operation;
@@ -116,7 +116,7 @@ pub(super) fn ground(
     for operation in operations {
         let mut told = Vec::new();
         let api = operations::plain(operation, &mut taken, &mut told);
-        let Made { mut api, whole, inside, notes: more } =
+        let ApiDraft { mut api, whole, inside, notes: more } =
             Act::new(&places, &mut resources, operation, api).make();
         silent += usize::from(!acts::is_kept(&api.behaviour));
         let mut contract = taker.contract(operation, whole, inside);

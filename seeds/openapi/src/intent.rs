@@ -7,15 +7,15 @@ mod below;
 mod removals;
 mod said;
 
-use self::said::{Common, Deed, Said, key, keys, many, one, said, takes};
+use self::said::{Common, OperationEffect, PathWords, key, keys, many, one, said, takes};
 use super::document::{Operation, Place};
 
 /// Rewrites operations with verbs. A noun that no operation shows is skipped, unless it belongs to another.
 pub(super) fn read(operations: &mut [Operation]) {
     let common = Common::of(operations);
-    let all: Vec<Option<Said>> = operations.iter().map(|operation| said(operation, &common)).collect();
+    let all: Vec<Option<PathWords>> = operations.iter().map(|operation| said(operation, &common)).collect();
     let keys = keys(operations, &all, &common);
-    let key_of = |operation: &Operation, said: &Said| {
+    let key_of = |operation: &Operation, said: &PathWords| {
         let known = keys.get(&one(&said.noun)).filter(|name| takes(operation, name)).cloned();
         key(operation, said, &common).or(known)
     };
@@ -23,7 +23,8 @@ pub(super) fn read(operations: &mut [Operation]) {
         operations.iter().zip(&all).any(|(operation, said)| {
             said.as_ref().is_some_and(|said| {
                 let opens = || many(&said.noun) || key_of(operation, said).is_some();
-                let shows = said.deed == Some(Deed::List) || (said.deed == Some(Deed::Show) && opens());
+                let shows = said.deed == Some(OperationEffect::List)
+                    || (said.deed == Some(OperationEffect::Show) && opens());
                 shows && one(&said.noun) == one(noun)
             })
         })
@@ -33,20 +34,20 @@ pub(super) fn read(operations: &mut [Operation]) {
         let collection = said.collection();
         let item = || key_of(operation, said).map(|key| format!("{collection}/{{{key}}}"));
         let read = match said.deed? {
-            Deed::List => ("GET", collection),
+            OperationEffect::List => ("GET", collection),
             // `users.info` shows one user if it takes a key.
-            Deed::Show
+            OperationEffect::Show
                 if many(&said.noun)
                     && !said.is_segment
                     && !(said.is_dotted && keys.contains_key(&one(&said.noun))) =>
             {
                 ("GET", collection)
             }
-            Deed::Show => ("GET", item()?),
-            Deed::Make => ("POST", collection),
-            Deed::Put => ("PUT", item()?),
-            Deed::Change => ("PATCH", item()?),
-            Deed::Remove => ("DELETE", item()?),
+            OperationEffect::Show => ("GET", item()?),
+            OperationEffect::Make => ("POST", collection),
+            OperationEffect::Put => ("PUT", item()?),
+            OperationEffect::Change => ("PATCH", item()?),
+            OperationEffect::Remove => ("DELETE", item()?),
         };
         Some((read.0.to_owned(), read.1))
     });

@@ -76,7 +76,7 @@ impl Default for ImportOptions {
 
 /// The world of a document, with notes and guesses.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Imported {
+pub struct ImportedWorld {
     /// The source world, ready to be edited.
     pub doc: WorldDoc,
     /// Notes on parts of the document that the world lacks or changes.
@@ -136,7 +136,7 @@ impl Note {
 ///
 /// # Errors
 /// As [`import_with`].
-pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<Imported, Report> {
+pub fn import(name: &str, text: &[u8], options: &ImportOptions) -> Result<ImportedWorld, Report> {
     import_with(name, text, options, &NoFiles)
 }
 
@@ -149,7 +149,7 @@ pub fn import_with(
     text: &[u8],
     options: &ImportOptions,
     files: &dyn Files,
-) -> Result<Imported, Report> {
+) -> Result<ImportedWorld, Report> {
     Draft::read(name, text, options, files)?.world(&Choices::default())
 }
 
@@ -243,7 +243,7 @@ impl Draft {
     ///
     /// # Errors
     /// Returns the findings that remain when no simplification helps.
-    pub fn world(&self, choices: &Choices) -> Result<Imported, Report> {
+    pub fn world(&self, choices: &Choices) -> Result<ImportedWorld, Report> {
         self.run(choices).map(|(imported, _)| imported)
     }
 
@@ -251,7 +251,7 @@ impl Draft {
     ///
     /// # Errors
     /// As [`Draft::world`].
-    pub fn run(&self, choices: &Choices) -> Result<(Imported, World), Report> {
+    pub fn run(&self, choices: &Choices) -> Result<(ImportedWorld, World), Report> {
         let (mut doc, mut notes) = (self.doc.clone(), self.notes.clone());
         let made = ground::ground(&self.root, &self.operations, &mut notes, choices);
         (doc.resources, doc.apis) = (made.resources, made.apis);
@@ -261,7 +261,7 @@ impl Draft {
         }
         name_as_sent(&mut doc, &self.operations);
         let world = mend::mend(&mut doc, &self.operations, &mut notes)?;
-        Ok((Imported { doc, notes, hypotheses: made.hypotheses, uses: made.uses }, world))
+        Ok((ImportedWorld { doc, notes, hypotheses: made.hypotheses, uses: made.uses }, world))
     }
 }
 

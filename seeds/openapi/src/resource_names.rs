@@ -16,7 +16,7 @@ use super::words::{is_version, words};
 const MAX_PARTS: usize = 8;
 
 /// The expanded path, the parameter that callers send, and the collections of its name.
-type Expanded = (String, String, Vec<String>);
+type ExpandedPath = (String, String, Vec<String>);
 
 /// Rewrites such paths. Returns true if the document has some.
 pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
     let mut taken: HashSet<(String, String)> =
         operations.iter().map(|operation| (operation.method.clone(), shape(&operation.path))).collect();
     let mut found = false;
-    let all: Vec<Option<Expanded>> =
+    let all: Vec<Option<ExpandedPath>> =
         operations.iter().map(|operation| expanded(operation, &service)).collect();
     let forms = find_told_forms(operations, &all);
     for (operation, expanded) in operations.iter_mut().zip(all) {
@@ -61,7 +61,7 @@ pub(super) fn read(root: &Json, operations: &mut [Operation]) -> bool {
 
 /// Returns the forms of names that parameters document, with all their prefixes. A shelf of a project
 /// documents the project, too.
-fn find_told_forms(operations: &[Operation], all: &[Option<Expanded>]) -> HashSet<Vec<String>> {
+fn find_told_forms(operations: &[Operation], all: &[Option<ExpandedPath>]) -> HashSet<Vec<String>> {
     let told = operations.iter().zip(all).filter_map(|(operation, expanded)| {
         let (_, sent, chain) = expanded.as_ref()?;
         tells_form(operation, sent, chain).then_some(chain)
@@ -100,7 +100,7 @@ fn shape(path: &str) -> String {
 }
 
 /// Returns the expanded path of an operation whose parameter takes a whole name.
-fn expanded(operation: &Operation, service: &str) -> Option<Expanded> {
+fn expanded(operation: &Operation, service: &str) -> Option<ExpandedPath> {
     let [sent]: [String; 1] = path_parameters(&operation.path).try_into().ok()?;
     let mut chain: Vec<&str> = operation.id.as_deref()?.split('.').collect();
     chain.pop()?;

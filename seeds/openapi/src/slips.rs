@@ -13,7 +13,7 @@ const MAX_VALUES: u32 = 20_000;
 
 /// Repairs the media types and schemas of a document.
 pub(super) fn mend(root: &mut Json) {
-    if Untyped::of(root).are_alternatives() {
+    if ItemCounts::of(root).are_alternatives() {
         Walk::default().visit_mut(root, &mut |members| {
             if is_untyped(members)
                 && let Some(Json::Object(meant)) = members.remove("items")
@@ -86,13 +86,13 @@ fn is_untyped(members: &Map<String, Json>) -> bool {
 
 /// Counts of lists and of other values in a document's examples, where schemas have untyped `items`.
 #[derive(Default)]
-struct Untyped {
+struct ItemCounts {
     lists: u32,
     others: u32,
     values: u32,
 }
 
-impl Untyped {
+impl ItemCounts {
     /// Counts the values in replies.
     fn of(root: &Json) -> Self {
         let mut counts = Self::default();

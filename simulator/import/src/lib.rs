@@ -11,7 +11,7 @@ mod values;
 use std::collections::{BTreeMap, BTreeSet};
 
 use diorama_engine::Base;
-use diorama_openapi::{Choices, Draft, Hypothesis, Imported, Note, Severity};
+use diorama_openapi::{Choices, Draft, Hypothesis, ImportedWorld, Note, Severity};
 use diorama_seeds::world::Report;
 
 pub use self::play::{Failure, play};
@@ -23,7 +23,7 @@ const MAX_OPERATIONS: usize = 600;
 
 /// A draft with the failures of its play.
 struct PlayedDraft {
-    imported: Imported,
+    imported: ImportedWorld,
     failures: Vec<Failure>,
 }
 
@@ -64,7 +64,7 @@ impl PlayedDraft {
     }
 
     /// Adds a note for each failure.
-    fn finish(self) -> Imported {
+    fn finish(self) -> ImportedWorld {
         let Self { mut imported, failures } = self;
         for failure in failures {
             let Some(api) = failure.apis.last().and_then(|api| imported.doc.apis.get(*api)) else { continue };
@@ -82,7 +82,7 @@ impl PlayedDraft {
 ///
 /// # Errors
 /// As [`Draft::world`].
-pub fn choose_guesses(draft: &Draft) -> Result<Imported, Report> {
+pub fn choose_guesses(draft: &Draft) -> Result<ImportedWorld, Report> {
     if draft.operations() > MAX_OPERATIONS {
         return draft.world(&Choices::default());
     }

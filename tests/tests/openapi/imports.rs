@@ -4,7 +4,7 @@ use std::path::Path;
 
 use diorama_engine::Base;
 use diorama_engine::session::{Session, SessionOptions};
-use diorama_openapi::{ImportOptions, Imported, import};
+use diorama_openapi::{ImportOptions, ImportedWorld, import};
 use diorama_seeds::doc::{ApiDoc, FieldDoc};
 use diorama_seeds::materialise::materialised;
 use diorama_seeds::task::Call;
@@ -18,7 +18,7 @@ pub(crate) const PARCELS: &str = "data/openapi/parcel_post.json";
 /// An imported document in a fresh session.
 pub(crate) struct Imports {
     pub(crate) document: Value,
-    pub(crate) imported: Imported,
+    pub(crate) imported: ImportedWorld,
     pub(crate) session: Session,
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::cli::error::CliError;
 use crate::cli::inputs::{located, read_world};
 use crate::cli::{CommandEnd, Streams};
-use crate::scenarios::rehearse::{Lost, conversation, rehearse};
+use crate::scenarios::rehearse::{TryFailure, conversation, rehearse};
 use crate::scenarios::{Joins, Shares};
 use crate::worlds::make::make_world;
 use crate::worlds::world::{BatchWorld, WorldTemplate};
@@ -122,8 +122,8 @@ impl Test {
                     fared.shown.push(conversation(&candidate, Some((&grounded, world))));
                 }
             }
-            Err(Lost::Unplayed(reason)) => fared.lose(reason.name(), reason.to_string()),
-            Err(Lost::Rejected { candidate, rejected }) => {
+            Err(TryFailure::Unplayed(reason)) => fared.lose(reason.name(), reason.to_string()),
+            Err(TryFailure::Rejected { candidate, rejected }) => {
                 let text = format!("{rejected}\n{}", conversation(&candidate, None));
                 let class = text.split(':').next().unwrap_or_default().to_owned();
                 fared.lose(&class, text);

@@ -11,7 +11,7 @@ use diorama_seeds::naming::snake;
 use super::shape::Shape;
 use super::sketch::Sketch;
 use super::wording;
-use super::writer::{Writer, Written};
+use super::writer::{RuleScenario, Writer};
 
 /// The `who` of scenarios in which the user says a code that people rarely remember. Such scenarios come
 /// last.
@@ -23,7 +23,7 @@ pub(crate) const REPLY: &str = "found";
 ///
 /// # Errors
 /// Returns the reason why it has none.
-pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<Written>, String> {
+pub(crate) fn write(writer: &Writer<'_>, id: ApiId) -> Result<Vec<RuleScenario>, String> {
     let api = writer.world().api(id);
     let words = writer.guide().api(id);
     if let Some(reason) = &words.no_request {
@@ -47,7 +47,7 @@ pub(crate) struct Author<'a> {
     pub(crate) writer: &'a Writer<'a>,
     pub(crate) id: ApiId,
     pub(crate) api: &'a Api,
-    pub(crate) written: Vec<Written>,
+    pub(crate) written: Vec<RuleScenario>,
     /// The reason for dropping the last scenario.
     pub(crate) reason: String,
     /// True where users say the keys of records.
@@ -90,7 +90,7 @@ impl<'a> Author<'a> {
         }
         let domain = self.api.domain;
         match self.writer.rehearse(&doc, self.api) {
-            Ok(()) => self.written.push(Written { doc, domain, weight: 1.0, shape, api: self.id }),
+            Ok(()) => self.written.push(RuleScenario { doc, domain, weight: 1.0, shape, api: self.id }),
             Err(reason) => {
                 self.reason = format!("{} lost every try: {reason}", shape.name());
                 return false;

@@ -4,7 +4,7 @@ use diorama_proof::survey::Finder;
 use diorama_seeds::doc::PlaceDoc;
 use diorama_seeds::model::{ParameterId, ResourceId};
 
-use super::sketch::{MAX_NESTING, Named, Sketch, is_reference_to, member};
+use super::sketch::{MAX_NESTING, NamedRecord, Sketch, is_reference_to, member};
 use super::writer::KeyForm;
 use diorama_seeds::schema::refers_to;
 
@@ -12,7 +12,7 @@ impl Sketch<'_> {
     /// Finds a record by a look-up of its name, or through a list below its owner; else the user says its
     /// key. Returns its position.
     pub(super) fn find(&mut self, at: usize, nesting: u32) -> Option<usize> {
-        let Named { resource, found, .. } = self.records[at];
+        let NamedRecord { resource, found, .. } = self.records[at];
         let described = self.world().resource(resource);
         if found || self.records[at].by_key {
             return Some(at);
@@ -116,7 +116,7 @@ impl Sketch<'_> {
         let doc = PlaceDoc { a: Some(owner.name.to_string()), ..PlaceDoc::default() };
         self.doc.bind.shift_insert(position, place.clone(), doc);
         self.only_where(&below, format!("item.{field} == {place}.{}", owner.field(owner.key).name));
-        self.records.insert(at, Named::new(of, place));
+        self.records.insert(at, NamedRecord::new(of, place));
         at
     }
 }

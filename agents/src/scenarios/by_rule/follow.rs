@@ -8,7 +8,7 @@ use diorama_seeds::model::{Api, ApiId, BehaviourKind, Change, DomainId, FieldId,
 use diorama_seeds::naming::is_identifier;
 use diorama_seeds::schema::{Type, refers_to};
 
-use super::sketch::{Named, Sketch, member};
+use super::sketch::{NamedRecord, Sketch, member};
 use super::spoken::{SPOKEN, both_hands};
 use super::writer::choices;
 use crate::scenarios::speech::fill;
@@ -215,7 +215,7 @@ impl<'a> Sketch<'a> {
     ) -> impl Iterator<Item = (Self, ScenarioGoalDoc)> {
         let mut made = self.clone();
         made.records.retain(|named| named.resource != resource);
-        made.records.push(Named::made(resource, key.to_owned()));
+        made.records.push(NamedRecord::made(resource, key.to_owned()));
         let fact = key.to_owned();
         let writers = self.writer.survey().writers.iter().copied();
         let takes = move |id: &ApiId| self.takes(*id, domain, resource) && self.makes_other(*id, resource);

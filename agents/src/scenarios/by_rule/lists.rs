@@ -23,7 +23,7 @@ const MIN_COMPARED: usize = 3;
 const MAX_FIELDS: usize = 2;
 
 /// A list that was read in the trial world.
-pub(crate) struct Listed<'l, 'a> {
+pub(crate) struct TrialList<'l, 'a> {
     pub(crate) sketch: &'l Sketch<'a>,
     pub(crate) resource: ResourceId,
     pub(crate) last: &'l LogEntry,
@@ -83,7 +83,7 @@ impl<'a> Author<'a> {
                 (None, Some(size)) => format!("{items}|length < {size}"),
                 (None, None) => "true".to_owned(),
             };
-            let listed = Listed { sketch: &sketch, resource, last, array, items, whole };
+            let listed = TrialList { sketch: &sketch, resource, last, array, items, whole };
             if chosen.is_empty() {
                 self.pick(&listed, &nouns[turn % nouns.len()]);
             }
@@ -102,12 +102,12 @@ impl<'a> Author<'a> {
     /// Writes a question for the names of all items, and one about an item.
     fn names(
         &mut self,
-        listed: &Listed<'_, 'a>,
+        listed: &TrialList<'_, 'a>,
         nouns: &[String],
         turn: usize,
         (items, member_name): (&str, &str),
     ) {
-        let Listed { sketch, resource, whole, .. } = listed;
+        let TrialList { sketch, resource, whole, .. } = listed;
         let few = format!("1 < {items}|length and {items}|length <= {MAX_NAMED}");
         let (each, dot) = match member_name.is_empty() {
             true => ("|map(\"titled\")".to_owned(), ""),
@@ -154,7 +154,7 @@ impl<'a> Author<'a> {
     }
 
     /// Returns the fields that a list's items show, and that users ask for.
-    pub(crate) fn told_in_items(&self, listed: &Listed<'_, 'a>) -> Vec<FieldId> {
+    pub(crate) fn told_in_items(&self, listed: &TrialList<'_, 'a>) -> Vec<FieldId> {
         let described = self.writer.world().resource(listed.resource);
         let guide = self.writer.guide();
         let fields = (0..described.fields.len()).map(|index| FieldId(index as u16));
@@ -171,8 +171,8 @@ impl<'a> Author<'a> {
     }
 
     /// Writes questions about one item of a list, by its name.
-    fn add_questions_of_one(&mut self, listed: &Listed<'_, 'a>) {
-        let Listed { sketch, resource, last, .. } = listed;
+    fn add_questions_of_one(&mut self, listed: &TrialList<'_, 'a>) {
+        let TrialList { sketch, resource, last, .. } = listed;
         if self.find_display(last, *resource).is_none() {
             return;
         }

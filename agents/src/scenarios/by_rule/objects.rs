@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 
 use super::sketch::{Sketch, member};
 use super::spoken::SPOKEN;
-use super::values::{Given, words_of};
+use super::values::{WordedArgument, words_of};
 
 /// The number of members that the user says of an object that requires none.
 const MAX_OPTIONAL: usize = 2;
@@ -28,7 +28,7 @@ impl Sketch<'_> {
         &mut self,
         field: Option<(ResourceId, FieldId)>,
         fields: &[ObjectField],
-    ) -> Option<Given> {
+    ) -> Option<WordedArgument> {
         let held = field.and_then(|(resource, field)| {
             let own = self.world().resource(resource).field(field);
             match &own.schema.kind {
@@ -54,7 +54,7 @@ impl Sketch<'_> {
         api: &Api,
         parameter: &Parameter,
         fields: &[ObjectField],
-    ) -> Option<Given> {
+    ) -> Option<WordedArgument> {
         let (BehaviourKind::Create { resource, .. } | BehaviourKind::Patch { resource, .. }) =
             api.behaviour.kind
         else {

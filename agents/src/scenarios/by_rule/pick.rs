@@ -9,7 +9,7 @@ use diorama_seeds::schema::{Type, refers_to};
 use serde_json::Value as Json;
 
 use super::author::Author;
-use super::lists::{Listed, next_of, with_article};
+use super::lists::{TrialList, next_of, with_article};
 use super::shape::Shape;
 use super::sketch::{Sketch, member};
 use super::spoken::{SPOKEN, both_hands};
@@ -30,7 +30,7 @@ const MAX_OF_KIND: usize = 8;
 
 impl<'a> Author<'a> {
     /// Writes questions about a whole list that `noun` names.
-    pub(crate) fn pick(&mut self, listed: &Listed<'_, 'a>, noun: &str) {
+    pub(crate) fn pick(&mut self, listed: &TrialList<'_, 'a>, noun: &str) {
         let noun = with_article(noun);
         let told = self.told_in_items(listed);
         let is_named = self.find_display(listed.last, listed.resource).is_some();
@@ -52,13 +52,13 @@ impl<'a> Author<'a> {
     }
 
     /// Returns the owners of a list's items, as the request names them.
-    fn above(listed: &Listed<'_, 'a>) -> Vec<ResourceId> {
+    fn above(listed: &TrialList<'_, 'a>) -> Vec<ResourceId> {
         listed.sketch.records.iter().map(|named| named.resource).collect()
     }
 
     /// Asks for the first item in the order of a field, then another question about it, and changes it.
-    fn first_of(&mut self, listed: &Listed<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
-        let Listed { sketch, resource, items, whole, .. } = listed;
+    fn first_of(&mut self, listed: &TrialList<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
+        let TrialList { sketch, resource, items, whole, .. } = listed;
         let described = self.writer.world().resource(*resource);
         let doc = described.field(field);
         let is_ordered = matches!(
@@ -123,8 +123,8 @@ impl<'a> Author<'a> {
 
     /// Asks for the items of a kind that no argument filters by, then about one of them, or for the number of
     /// all items.
-    fn of_kind(&mut self, listed: &Listed<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
-        let Listed { sketch, resource, items, whole, .. } = listed;
+    fn of_kind(&mut self, listed: &TrialList<'_, 'a>, noun: &str, field: FieldId, told: &[FieldId]) {
+        let TrialList { sketch, resource, items, whole, .. } = listed;
         let BehaviourKind::List(query) = &self.api.behaviour.kind else { return };
         let filters = |filter: &FilterTest| match filter {
             FilterTest::Compare(own, _) => *own == field,
@@ -222,8 +222,8 @@ impl<'a> Author<'a> {
     }
 
     /// Asks about the latest item, where items have no names.
-    fn latest(&mut self, listed: &Listed<'_, 'a>, told: &[FieldId]) {
-        let Listed { sketch, resource, .. } = listed;
+    fn latest(&mut self, listed: &TrialList<'_, 'a>, told: &[FieldId]) {
+        let TrialList { sketch, resource, .. } = listed;
         let Some(made) = sketch.made_field(*resource).filter(|made| told.contains(made)) else {
             self.reason = "its items show no name, nor which is the latest".to_owned();
             return;

@@ -27,7 +27,7 @@ const MAX_FIELDS: usize = 4;
 const MAX_CHANGES: usize = 3;
 
 /// A path in a reply that shows a field of the requested record.
-pub(crate) struct Shown {
+pub(crate) struct ShownField {
     pub(crate) path: String,
     pub(crate) field: FieldId,
 }
@@ -41,12 +41,12 @@ impl<'a> Author<'a> {
         let fields = self.askable(resource, last, before);
         // If the world has phrases for some fields, the others are skipped.
         let guide = self.writer.guide();
-        let with_words = |shown: &&Shown| !guide.asks(resource, shown.field).is_empty();
-        let pool: Vec<&Shown> = match self.has_asks() {
+        let with_words = |shown: &&ShownField| !guide.asks(resource, shown.field).is_empty();
+        let pool: Vec<&ShownField> = match self.has_asks() {
             true => fields.iter().filter(with_words).collect(),
             false => fields.iter().collect(),
         };
-        let (kept, mut pool): (Vec<&Shown>, Vec<&Shown>) =
+        let (kept, mut pool): (Vec<&ShownField>, Vec<&ShownField>) =
             pool.into_iter().partition(|shown| self.is_bookkeeping(resource, shown.field));
         let firsts = pool.len().clamp(1, MAX_FIELDS);
         pool.extend(kept.into_iter().take(1));
@@ -100,7 +100,7 @@ impl<'a> Author<'a> {
     }
 
     /// Changes the record after the answer.
-    fn branch(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
+    fn branch(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &ShownField, it: &str) {
         let goal = self.question(sketch, resource, shown, it, false);
         let removes = self.may_remove_for(resource, shown.field);
         for (second, change) in
@@ -144,7 +144,7 @@ impl<'a> Author<'a> {
     }
 
     /// Returns the fields of the requested record in the last reply that no earlier reply shows.
-    fn askable(&self, resource: ResourceId, last: &LogEntry, before: &[Arc<LogEntry>]) -> Vec<Shown> {
+    fn askable(&self, resource: ResourceId, last: &LogEntry, before: &[Arc<LogEntry>]) -> Vec<ShownField> {
         let described = self.writer.world().resource(resource);
         let own = last.reply.body.leaves().find_map(|(_, _, origin)| match origin {
             Origin::Field { resource: of, key, .. } if *of == resource => Some(key.clone()),
@@ -172,9 +172,9 @@ impl<'a> Author<'a> {
                 && is_plain_value
                 && !path.contains('[')
                 && !shown_before(key, *field)
-                && fields.iter().all(|shown: &Shown| shown.field != *field)
+                && fields.iter().all(|shown: &ShownField| shown.field != *field)
             {
-                fields.push(Shown { path, field: *field });
+                fields.push(ShownField { path, field: *field });
             }
         }
         fields
@@ -196,7 +196,7 @@ impl<'a> Author<'a> {
         &self,
         sketch: &Sketch<'a>,
         resource: ResourceId,
-        shown: &Shown,
+        shown: &ShownField,
         it: &str,
         bare: bool,
     ) -> ScenarioGoalDoc {
@@ -211,7 +211,7 @@ impl<'a> Author<'a> {
     }
 
     /// Writes a question that is repeated about another record, because the user named the wrong one.
-    fn correct(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &Shown, it: &str) {
+    fn correct(&mut self, sketch: &Sketch<'a>, resource: ResourceId, shown: &ShownField, it: &str) {
         let described = self.writer.world().resource(resource);
         let [named] = sketch.records.as_slice() else { return };
         if named.resource != resource || described.display.is_none() || named.phrase.is_some() {

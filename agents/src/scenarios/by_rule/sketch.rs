@@ -30,7 +30,7 @@ pub(crate) struct Sketch<'a> {
     pub(crate) doc: ScenarioDoc,
     pub(crate) steps: Vec<ScenarioStepDoc>,
     /// The bindings of records that the request names, in the order of their choice.
-    pub(crate) records: Vec<Named>,
+    pub(crate) records: Vec<NamedRecord>,
     /// The bindings of records that do not exist yet, by resource.
     pub(crate) new: Vec<(ResourceId, String)>,
     /// The binding of the record whose fields filters take.
@@ -45,7 +45,7 @@ pub(crate) struct Sketch<'a> {
 
 /// A record that the request names.
 #[derive(Clone)]
-pub(crate) struct Named {
+pub(crate) struct NamedRecord {
     pub(crate) resource: ResourceId,
     pub(crate) place: String,
     /// True once a reply shows its key.
@@ -62,7 +62,7 @@ pub(crate) struct Named {
     pub(super) is_new: bool,
 }
 
-impl Named {
+impl NamedRecord {
     pub(crate) fn new(resource: ResourceId, place: String) -> Self {
         Self {
             resource,
@@ -82,7 +82,7 @@ impl Named {
     }
 }
 
-impl Named {
+impl NamedRecord {
     /// Marks a record whose key a list has shown.
     pub(crate) fn found_by_list(&mut self) {
         self.found = true;
@@ -177,7 +177,7 @@ impl<'a> Sketch<'a> {
         let condition = (!conditions.is_empty()).then(|| conditions.join(" && "));
         let doc = PlaceDoc { a: Some(described.name.to_string()), condition, ..PlaceDoc::default() };
         self.doc.bind.insert(place.clone(), doc);
-        self.records.push(Named::new(resource, place));
+        self.records.push(NamedRecord::new(resource, place));
         self.records.len() - 1
     }
 
@@ -401,7 +401,7 @@ impl<'a> Sketch<'a> {
         let place = self.fresh(&name);
         let value = Some(format!("{name}.get({example}.{field})"));
         self.doc.bind.insert(place.clone(), PlaceDoc { value, ..PlaceDoc::default() });
-        self.records.push(Named::new(to, place));
+        self.records.push(NamedRecord::new(to, place));
         Some(self.records.len() - 1)
     }
 

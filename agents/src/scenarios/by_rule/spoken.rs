@@ -16,7 +16,7 @@ pub(crate) type Hands = [Vec<String>; 2];
 /// All wordings; `words.yaml` says where each is used.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Spoken {
+pub(crate) struct RuleWordings {
     reasons: Reasons,
     pub(crate) asks: Hands,
     pub(crate) further: Hands,
@@ -115,10 +115,10 @@ struct Reasons {
 }
 
 /// The wordings of `words.yaml`.
-pub(crate) static SPOKEN: LazyLock<Spoken> =
+pub(crate) static SPOKEN: LazyLock<RuleWordings> =
     LazyLock::new(|| read_words(include_str!("words.yaml")).unwrap_or_default());
 
-impl Spoken {
+impl RuleWordings {
     /// Returns reasons to ask for a value of a type.
     pub(crate) const fn reasons(&self, kind: &Type) -> &Hands {
         match kind {
@@ -252,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_word_file_classifies_field_names() {
-        let spoken = read_words::<Spoken>(include_str!("words.yaml")).unwrap();
+        let spoken = read_words::<RuleWordings>(include_str!("words.yaml")).unwrap();
         assert!(spoken.further.iter().all(|hand| hand.len() > 2) && spoken.confirm.len() > 2);
         assert!(spoken.is_made("create time", "job") && spoken.is_made("date", "payment"));
         assert!(!spoken.is_made("date", "person") && !spoken.is_made("last updated", "job"));

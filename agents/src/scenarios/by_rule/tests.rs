@@ -9,7 +9,7 @@ use diorama_seeds::doc::ScenarioDoc;
 
 use super::*;
 use crate::draws::WordingTurn;
-use crate::scenarios::Drawn;
+use crate::scenarios::ScenarioDraw;
 
 const HARBOUR: &str = include_str!("../tests/harbour.yaml");
 
@@ -65,7 +65,7 @@ fn rules_write_scenarios_only_for_abilities_without_authored_ones() {
     assert_eq!(authored.scenario_set.scenarios().len(), doc.scenarios.len());
     let written = complete(template(&bare()), &all, &Ability::ALL).unwrap();
     let anywhere =
-        Drawn { domain: None, place: 0.5, scenario: None, opening: WordingTurn { key: 1, number: 0 } };
+        ScenarioDraw { domain: None, place: 0.5, scenario: None, opening: WordingTurn { key: 1, number: 0 } };
     for ability in Ability::ALL {
         assert!(written.scenario_set.draw(ability, anywhere).is_some(), "{ability:?}");
     }
@@ -80,7 +80,7 @@ fn rules_write_scenarios_only_for_abilities_without_authored_ones() {
 /// A document of a shop with nested bodies, records that forbid their deletion, and names that are no nouns.
 const SHOP: &str = include_str!("../tests/shop.json");
 
-fn shop() -> (Arc<WorldTemplate>, Vec<Written>, BTreeMap<ApiId, String>) {
+fn shop() -> (Arc<WorldTemplate>, Vec<RuleScenario>, BTreeMap<ApiId, String>) {
     let read = diorama_openapi::import("shop.json", SHOP.as_bytes(), &Default::default()).unwrap();
     let template = template(&read.doc);
     let (written, unwritten) = scenarios(&template).unwrap();
@@ -90,7 +90,7 @@ fn shop() -> (Arc<WorldTemplate>, Vec<Written>, BTreeMap<ApiId, String>) {
 #[test]
 fn an_imported_document_gets_complete_conversations() {
     let (template, written, unwritten) = shop();
-    let of = |name: &str| -> Vec<&Written> {
+    let of = |name: &str| -> Vec<&RuleScenario> {
         written.iter().filter(|one| *template.world().api(one.api).name == *name).collect()
     };
     // A request for a record with an address, or with an item and a number, names these parts.
@@ -98,10 +98,11 @@ fn an_imported_document_gets_complete_conversations() {
         assert!(!of(name).is_empty(), "{name}: {unwritten:?}");
     }
     // A deletion waits for consent, and a record that forbids it is kept.
-    let asks =
-        |one: &&Written| one.doc.goals.iter().flat_map(|goal| &goal.does).any(|step| !step.user.is_empty());
+    let asks = |one: &&RuleScenario| {
+        one.doc.goals.iter().flat_map(|goal| &goal.does).any(|step| !step.user.is_empty())
+    };
     let removals = of("DeleteJob");
-    let agreed: Vec<&&Written> = removals.iter().filter(|one| one.shape == Shape::Write).collect();
+    let agreed: Vec<&&RuleScenario> = removals.iter().filter(|one| one.shape == Shape::Write).collect();
     assert!(!agreed.is_empty() && agreed.into_iter().all(asks), "{unwritten:?}");
     assert!(removals.iter().any(|one| one.shape == Shape::Refusal), "{:?}", removals.len());
     // A question about a list has a further goal about its answer.
@@ -136,7 +137,7 @@ fn a_request_that_gives_many_values_is_refused_with_that_reason() {
 fn a_second_goal_uses_the_key_of_the_new_record() {
     let (template, written, unwritten) = shop();
     let made = template.world().api_named("CreateJob").unwrap();
-    let uses = |one: &&Written| {
+    let uses = |one: &&RuleScenario| {
         let second = one.doc.goals.get(1).filter(|_| one.api == made);
         let calls = second.into_iter().flat_map(|goal| &goal.does).filter(|step| step.call.is_some());
         calls.flat_map(|step| step.with.values()).any(|given| *given == "found.id")
@@ -159,7 +160,7 @@ fn users_do_not_mention_generic_descriptions() {
 fn the_assistant_asks_for_the_member_that_the_user_names() {
     let (template, written, unwritten) = shop();
     let update = template.world().api_named("UpdateCustomer").unwrap();
-    let asked: Vec<&Written> =
+    let asked: Vec<&RuleScenario> =
         written.iter().filter(|one| one.api == update && one.shape == Shape::AskBack).collect();
     assert!(!asked.is_empty(), "{unwritten:?}");
     // Users have no words for `reply_to`. They ask for the phone of a customer whom they name.
@@ -176,7 +177,7 @@ fn the_assistant_asks_for_the_member_that_the_user_names() {
 fn a_new_hook_has_its_address_and_no_user_gives_a_command_as_a_value() {
     let (template, written, unwritten) = shop();
     let create = template.world().api_named("CreateHook").unwrap();
-    let made: Vec<&Written> = written.iter().filter(|one| one.api == create).collect();
+    let made: Vec<&RuleScenario> = written.iter().filter(|one| one.api == create).collect();
     assert!(!made.is_empty(), "{unwritten:?}");
     let steps = made.iter().flat_map(|one| &one.doc.goals[0].does).filter(|step| step.call.is_some());
     assert!(steps.into_iter().all(|step| step.with.contains_key("url")), "{made:?}");

@@ -20,11 +20,11 @@ const DAYS_AHEAD: f64 = 20.0;
 const NUMBER_SPAN: i64 = 11;
 
 /// An argument in `with`, and its words in the request, in several wordings.
-pub(crate) type Given = (String, Vec<String>);
+pub(crate) type WordedArgument = (String, Vec<String>);
 
 impl Sketch<'_> {
     /// Returns a value for a parameter that refers to no record.
-    pub(crate) fn value(&mut self, api: &Api, id: ParameterId) -> Option<Given> {
+    pub(crate) fn value(&mut self, api: &Api, id: ParameterId) -> Option<WordedArgument> {
         let parameter = &api.parameters[id.index()];
         if let Some(given) = self.filter_value(api, id) {
             return given;
@@ -104,7 +104,7 @@ impl Sketch<'_> {
     }
 
     /// Picks a message that people write to each other.
-    fn message(&mut self, parameter: &Parameter) -> Given {
+    fn message(&mut self, parameter: &Parameter) -> WordedArgument {
         let pick = SPOKEN.messages.iter().map(|message| Json::from(message.as_str())).collect();
         let place = self.bind(parameter, PlaceDoc { pick, ..PlaceDoc::default() });
         let words = vec![format!("{{{place}}}")];
@@ -112,7 +112,7 @@ impl Sketch<'_> {
     }
 
     /// Returns a string: the name of a new record, or a value that a field of the same name has elsewhere.
-    fn text(&mut self, api: &Api, parameter: &Parameter) -> Option<Given> {
+    fn text(&mut self, api: &Api, parameter: &Parameter) -> Option<WordedArgument> {
         if let BehaviourKind::Create { resource, .. } = api.behaviour.kind
             && SPOKEN.is_name(&parameter.label)
         {
@@ -132,7 +132,7 @@ impl Sketch<'_> {
     }
 
     /// Returns the value that a filter takes from the example record; none if the parameter is no filter.
-    fn filter_value(&mut self, api: &Api, id: ParameterId) -> Option<Option<Given>> {
+    fn filter_value(&mut self, api: &Api, id: ParameterId) -> Option<Option<WordedArgument>> {
         let (BehaviourKind::List(query) | BehaviourKind::Aggregate { query, .. }) = &api.behaviour.kind
         else {
             return None;
@@ -198,7 +198,7 @@ impl Sketch<'_> {
         parameter: &Parameter,
         field: Option<(ResourceId, FieldId)>,
         values: &[&str],
-    ) -> Option<Given> {
+    ) -> Option<WordedArgument> {
         let changes =
             matches!(api.behaviour.kind, BehaviourKind::Replace { .. } | BehaviourKind::Patch { .. });
         // Users set neither the initial state of a record nor a passing one.
@@ -246,7 +246,7 @@ impl Sketch<'_> {
         parameter: &Parameter,
         resource: ResourceId,
         field: FieldId,
-    ) -> Option<Given> {
+    ) -> Option<WordedArgument> {
         let name = self.world().resource(resource).field(field).name.to_string();
         let place = self.new_record(resource);
         if is_identifier(&name) {
@@ -281,7 +281,7 @@ impl Sketch<'_> {
     }
 
     /// Returns a day ahead, and the value that follows from it.
-    fn day(&mut self, parameter: &Parameter, value: impl Fn(&str) -> String) -> Given {
+    fn day(&mut self, parameter: &Parameter, value: impl Fn(&str) -> String) -> WordedArgument {
         // A second day comes after the first.
         let before = self.doc.bind.keys().rfind(|name| name.starts_with("the_days")).cloned();
         let days = self.fresh("days");
@@ -294,7 +294,7 @@ impl Sketch<'_> {
     }
 
     /// Names several records, each found by a look-up of its name.
-    fn name_several(&mut self, resource: ResourceId) -> Option<Given> {
+    fn name_several(&mut self, resource: ResourceId) -> Option<WordedArgument> {
         let world = self.world();
         let described = world.resource(resource);
         let display = described.field(described.display?).name.to_string();

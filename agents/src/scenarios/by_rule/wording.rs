@@ -19,7 +19,7 @@ const MAX_DONE: usize = 6;
 
 /// The values that a phrase must contain.
 #[derive(Clone, Copy)]
-enum Told<'t> {
+enum RequiredValues<'t> {
     /// All given values.
     All,
     /// Any part of them, and paths in the reply of this name.
@@ -121,7 +121,8 @@ impl Sketch<'_> {
         let mut all = Vec::new();
         for turn in 0..2 {
             for template in templates {
-                let words = self.fill(api, template, turn, Told::All).filter(|words| !all.contains(words));
+                let words =
+                    self.fill(api, template, turn, RequiredValues::All).filter(|words| !all.contains(words));
                 all.extend(words);
             }
         }
@@ -129,14 +130,14 @@ impl Sketch<'_> {
     }
 
     /// Fills a phrase with the words of each parameter.
-    fn fill(&self, api: &Api, template: &Template, turn: usize, told: Told<'_>) -> Option<String> {
+    fn fill(&self, api: &Api, template: &Template, turn: usize, told: RequiredValues<'_>) -> Option<String> {
         let has_braces = |part: &Part| matches!(part, Part::Text(text) if text.contains(['{', '}']));
         if template.parts.iter().any(has_braces) {
             return None;
         }
         let mut known: Vec<ParameterId> = Vec::new();
         let mut segments = template.fill(&mut |name| {
-            if let (Told::Part(reply), Some(path)) = (told, name.strip_prefix("reply:")) {
+            if let (RequiredValues::Part(reply), Some(path)) = (told, name.strip_prefix("reply:")) {
                 return Some(vec![Segment::Value(format!("{{{}}}", self.place_in(reply, path)?))]);
             }
             let id = api.parameter_named(name)?;
@@ -147,7 +148,7 @@ impl Sketch<'_> {
         self.drop_nouns(api, &mut segments);
         quote_texts(&mut segments);
         let is_told = |(id, _): &(ParameterId, Vec<String>)| known.contains(id);
-        let is_whole = matches!(told, Told::Part(_)) || self.said.iter().all(is_told);
+        let is_whole = matches!(told, RequiredValues::Part(_)) || self.said.iter().all(is_told);
         is_whole.then(|| assemble(&segments))
     }
 
@@ -265,7 +266,9 @@ impl Sketch<'_> {
         let api = self.world().api(id);
         let mut all = Vec::new();
         for template in &self.writer.guide().api(id).done {
-            all.extend(self.fill(api, template, 0, Told::Part(reply)).map(|words| sentence(&words)));
+            all.extend(
+                self.fill(api, template, 0, RequiredValues::Part(reply)).map(|words| sentence(&words)),
+            );
         }
         if !all.is_empty() {
             return all;
@@ -343,7 +346,7 @@ impl Sketch<'_> {
         let is_fit = |template: &&Template| {
             let first = template.parts.first();
             let is_change = matches!(first, Some(Part::Text(text)) if text.starts_with("change "));
-            (values < 2 || !is_change) && self.fill(api, template, 0, Told::All).is_some()
+            (values < 2 || !is_change) && self.fill(api, template, 0, RequiredValues::All).is_some()
         };
         let templates: Vec<&Template> =
             self.writer.guide().api(id).imperative.iter().filter(is_fit).collect();

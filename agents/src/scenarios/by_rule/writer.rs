@@ -33,7 +33,7 @@ const MAX_RULED_REHEARSALS: u64 = 16;
 
 /// A scenario that was written by rule.
 #[derive(Clone, Debug)]
-pub struct Written {
+pub struct RuleScenario {
     /// The scenario itself.
     pub doc: ScenarioDoc,
     /// The domain of its API.

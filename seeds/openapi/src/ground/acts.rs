@@ -22,7 +22,7 @@ use diorama_seeds::doc::{ApiDoc, BehaviourDoc, EffectDoc, PhrasesDoc, Place, Res
 use diorama_seeds::materialise::provider_of_name;
 use indexmap::{IndexMap, IndexSet};
 
-use super::places::{Above, Collection, Part, Places, find_shown, form, keys, list, noun_said};
+use super::places::{Collection, ParentKey, Part, Places, find_shown, form, keys, list, noun_said};
 use super::resources::{KEPT, UPDATED};
 use crate::document::Operation;
 use crate::operations::argument;
@@ -31,7 +31,7 @@ use crate::shape::Shape;
 use crate::{Remark, Severity};
 
 /// A command on a record, in words.
-struct Deed {
+struct CommandWords {
     /// The verb, where it differs from the method's.
     verb: Option<String>,
     /// The noun of the object.
@@ -41,7 +41,7 @@ struct Deed {
 }
 
 /// An imported API.
-pub(super) struct Made {
+pub(super) struct ApiDraft {
     pub(super) api: ApiDoc,
     /// The parameter that takes the whole body, where there is one.
     pub(super) whole: Option<String>,
@@ -85,7 +85,7 @@ impl<'a> Act<'a> {
     }
 
     /// Finishes the API.
-    pub(super) fn make(mut self) -> Made {
+    pub(super) fn make(mut self) -> ApiDraft {
         self.whole = self.body();
         self.behave();
         self.require_given();
@@ -120,7 +120,7 @@ impl<'a> Act<'a> {
         let is_given = |name: &str| self.places.is_constant(name);
         phrases::complete(&mut self.api, &refers, &is_given);
         let inside = self.envelope();
-        Made { api: self.api, whole: self.whole, inside, notes: self.notes }
+        ApiDraft { api: self.api, whole: self.whole, inside, notes: self.notes }
     }
 
     fn behave(&mut self) {
@@ -163,7 +163,7 @@ impl<'a> Act<'a> {
             let above = self.places.above(before, index);
             self.require(&above);
         }
-        let known = Above { at, of: Some(index), exact, ..Above::default() };
+        let known = ParentKey { at, of: Some(index), exact, ..ParentKey::default() };
         let key = self.locate(index, &known);
         self.api.behaviour.key = Some(key);
         let name = Some(found.name.clone());
@@ -210,7 +210,7 @@ impl<'a> Act<'a> {
         if method == "DELETE" && shown.is_some_and(is_state) {
             return;
         }
-        let Some(Deed { verb: named, noun, end }) = self.deed(found) else { return };
+        let Some(CommandWords { verb: named, noun, end }) = self.deed(found) else { return };
         let (noun, place) = (noun.as_str(), parameter.as_deref());
         let (required, optional) = self.said(found);
         let said = (&required[..], &optional[..]);
@@ -261,7 +261,7 @@ impl<'a> Act<'a> {
 
     /// Returns the command on the record that the path's last key names; none where its object is not in the
     /// path.
-    fn deed(&self, found: &Collection) -> Option<Deed> {
+    fn deed(&self, found: &Collection) -> Option<CommandWords> {
         // A ban keyed by its user is the ban of the user; a member keyed by its user is the person.
         let last = |label: &str| label.rsplit(' ').next().map(str::to_owned);
         let whose = found.uses.map(|uses| self.collection(uses));
@@ -275,7 +275,7 @@ impl<'a> Act<'a> {
             let named = keys(&self.parts).last().and_then(|name| key_name(name)).map(|(stem, _)| stem);
             let labels = [Some(&found.label), whose.map(|whose| &whose.label), named.as_ref()];
             let about = labels.into_iter().flatten().find(|label| command.is_about(label))?;
-            return Some(Deed { verb: Some(command.verb), noun: about.clone(), end: command.end });
+            return Some(CommandWords { verb: Some(command.verb), noun: about.clone(), end: command.end });
         }
         let verb = phrases::verb_of(&self.api.name, &found.label).map(str::to_owned);
         // A collection that is named by a verb is an action on the records that its keys name.
@@ -287,9 +287,9 @@ impl<'a> Act<'a> {
                 "DELETE" => verb.clone().or_else(|| Some(undone).filter(|undone| phrases::is_verb(undone))),
                 _ => None,
             };
-            Some(Deed { verb: Some(own?), noun: whose.label.clone(), end: String::new() })
+            Some(CommandWords { verb: Some(own?), noun: whose.label.clone(), end: String::new() })
         });
-        Some(done.unwrap_or(Deed { verb, noun, end: String::new() }))
+        Some(done.unwrap_or(CommandWords { verb, noun, end: String::new() }))
     }
 
     /// Sets the timestamps that say when a record changed.
@@ -380,7 +380,7 @@ impl<'a> Act<'a> {
 
     /// Returns the record above a path that ends with a word and shows that record
     /// (`/templates/{key}/schema`).
-    fn above_shown(&self, found: &Collection) -> Option<(usize, Above)> {
+    fn above_shown(&self, found: &Collection) -> Option<(usize, ParentKey)> {
         let [known] = found.above.as_slice() else { return None };
         let of = known.of.filter(|of| known.exact && self.is_stored(*of))?;
         let title = |found: &Collection| found.record.as_ref().and_then(|record| record.title.clone());
@@ -393,7 +393,7 @@ impl<'a> Act<'a> {
         same.then(|| (of, known.clone()))
     }
 
-    fn same_record(&mut self, method: &str, of: usize, known: &Above) {
+    fn same_record(&mut self, method: &str, of: usize, known: &ParentKey) {
         let name = Some(self.collection(of).name.clone());
         let key = self.locate(of, known);
         self.require_one(of, &key);

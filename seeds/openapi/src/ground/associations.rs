@@ -18,7 +18,7 @@ use crate::words::{identifier, is_id, label, singular};
 const MAX_MEMBERS: usize = 12;
 
 /// A list of records of one collection inside those of another.
-struct Listed<'a> {
+struct EmbeddedList<'a> {
     owner: usize,
     other: usize,
     name: &'a str,
@@ -68,7 +68,7 @@ pub(super) fn add(places: &Places, resources: &mut IndexMap<String, ResourceDoc>
 /// reference.
 fn find(places: &Places, operations: &[Operation]) -> Vec<Association> {
     let mut found: IndexMap<(usize, usize, String), Association> = IndexMap::new();
-    for Listed { owner, other, name, item } in
+    for EmbeddedList { owner, other, name, item } in
         operations.iter().flat_map(|operation| listed(places, operation))
     {
         let members = places.binding(item, [owner, other]);
@@ -113,7 +113,7 @@ fn bound(name: &str, shape: &Shape) -> FieldDoc {
 }
 
 /// Returns the lists of other records that an operation shows of one record.
-fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
+fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<EmbeddedList<'a>> {
     let parts = places.parts(operation);
     let before = parts.get(..parts.len().saturating_sub(1)).unwrap_or_default();
     let owner = match parts.last() {
@@ -138,7 +138,12 @@ fn listed<'a>(places: &Places, operation: &'a Operation) -> Vec<Listed<'a>> {
         // A child record belongs to its parent alone and is no association.
         let is_part =
             |one: usize, two: usize| places.all[one].above.iter().any(|above| above.of == Some(two));
-        (!is_part(other, owner) && !is_part(owner, other)).then_some(Listed { owner, other, name, item })
+        (!is_part(other, owner) && !is_part(owner, other)).then_some(EmbeddedList {
+            owner,
+            other,
+            name,
+            item,
+        })
     });
     lists.collect()
 }

@@ -64,7 +64,7 @@ pub(super) struct Collection {
     /// Requests name the key of the new record, so the path is no alias of another collection.
     joined: bool,
     /// The parents of its records.
-    pub(super) above: Vec<Above>,
+    pub(super) above: Vec<ParentKey>,
     /// The collection whose keys name these records, too: the users that members are.
     pub(super) uses: Option<usize>,
 }
@@ -78,7 +78,7 @@ impl Collection {
 
 /// A parent of a collection's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Above {
+pub(super) struct ParentKey {
     /// The index of the key in the path.
     pub(super) at: usize,
     /// The field that holds the key.

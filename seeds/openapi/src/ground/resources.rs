@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 
 use self::keys::{find_first_number, keep_ids, key_field};
 use self::names::{display_member, is_person, name_maker};
-use super::places::{Above, Collection, Part, Places};
+use super::places::{Collection, ParentKey, Part, Places};
 use super::refers;
 use crate::agreement;
 use crate::fakes::{self, Span};
@@ -219,7 +219,7 @@ fn resource(places: &Places, found: &Collection, counts: &[Option<u32>]) -> Reso
 }
 
 /// Returns the field that holds a parent's key.
-pub(super) fn above_field(places: &Places, above: &Above) -> FieldDoc {
+pub(super) fn above_field(places: &Places, above: &ParentKey) -> FieldDoc {
     let name = above.of.and_then(|of| places.all.get_index(of)).map(|(_, other)| other.name.clone());
     if name.is_none() {
         if above.picks.is_empty() {

@@ -1,9 +1,9 @@
 //! Checks the resources and behaviours that the importer derives from small documents.
 
-use crate::{ImportOptions, Imported, Severity, import};
+use crate::{ImportOptions, ImportedWorld, Severity, import};
 
 /// Imports a document of these paths, in which every list shows things with an `id`, a `code` and a `token`.
-fn imported(paths: &str) -> Imported {
+fn imported(paths: &str) -> ImportedWorld {
     let thing = "{type: object, properties: {id: {type: string}, code: {type: string}, token: {type: string}, \
                  area: {type: object, properties: {id: {type: string}, title: {type: string}}}, \
                  odd: {type: object, additionalProperties: false, required: [x], properties: {x: {type: string, pattern: '^[a-z]{3}$'}}}}}";
@@ -21,7 +21,7 @@ const SILENT: &str = "{responses: {'200': {description: Done}}}";
 /// A write that declares only its request body.
 const ODD: &str = "  /odd: {post: {requestBody: {content: {application/json: {schema: {type: array, items: {type: string}}}}}, responses: {'204': {description: Done}}}}";
 
-fn behaviour(found: &Imported, route: &str) -> diorama_seeds::doc::BehaviourDoc {
+fn behaviour(found: &ImportedWorld, route: &str) -> diorama_seeds::doc::BehaviourDoc {
     let (method, path) = route.split_once(' ').unwrap();
     found
         .doc

@@ -11,7 +11,7 @@ use crate::shape::{Kind, Member, Shape};
 use crate::words::is_id;
 
 /// The schema and shape of a record, as requests send it.
-struct Written {
+struct SentRecord {
     schema: Json,
     shape: Shape,
 }
@@ -21,9 +21,9 @@ struct Written {
 /// elsewhere.
 pub(super) fn say(root: &Json, operations: &mut [Operation]) {
     let mut keys: IndexMap<String, (String, Shape)> = IndexMap::new();
-    let mut bodies: IndexMap<String, Written> = IndexMap::new();
-    let mut shown: IndexMap<String, Written> = IndexMap::new();
-    let mut listed: IndexMap<String, Written> = IndexMap::new();
+    let mut bodies: IndexMap<String, SentRecord> = IndexMap::new();
+    let mut shown: IndexMap<String, SentRecord> = IndexMap::new();
+    let mut listed: IndexMap<String, SentRecord> = IndexMap::new();
     for operation in operations.iter() {
         let parts = without_choice(parts(operation));
         let place = match parts.split_last() {
@@ -39,18 +39,18 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
             && !is_silent(root, operation)
         {
             if place != form(&parts) {
-                let one = || Written { schema: schema.clone(), shape: shape.clone() };
+                let one = || SentRecord { schema: schema.clone(), shape: shape.clone() };
                 shown.entry(place.clone()).or_insert_with(one);
             } else if let Some((name, shape)) = list(operation, &parts)
                 && let Some(schema) = items(root, schema, &name)
             {
-                let one = || Written { schema: schema.clone(), shape: shape.clone() };
+                let one = || SentRecord { schema: schema.clone(), shape: shape.clone() };
                 listed.entry(place.clone()).or_insert_with(one);
             }
         }
         let body = operation.body.as_ref().map(Shape::first_object).filter(|body| body.members().is_some());
         if let (Some(schema), Some(shape)) = (&operation.request, body) {
-            let written = || Written { schema: schema.clone(), shape: shape.clone() };
+            let written = || SentRecord { schema: schema.clone(), shape: shape.clone() };
             bodies.entry(place).or_insert_with(written);
         }
     }
@@ -71,8 +71,8 @@ pub(super) fn say(root: &Json, operations: &mut [Operation]) {
         let Some((place, key)) = keys.get_key_value(&place).or_else(|| keys.get_key_value(same()?)) else {
             continue;
         };
-        let Written { schema, shape } = match shown.get(place).or_else(|| listed.get(place)) {
-            Some(Written { schema, shape }) => Written { schema: schema.clone(), shape: shape.clone() },
+        let SentRecord { schema, shape } = match shown.get(place).or_else(|| listed.get(place)) {
+            Some(SentRecord { schema, shape }) => SentRecord { schema: schema.clone(), shape: shape.clone() },
             None => record(key, bodies.get(place)),
         };
         let (mut schema, mut shape) = (schema, shape);
@@ -109,7 +109,7 @@ fn say_items(
     root: &Json,
     operation: &mut Operation,
     keys: &IndexMap<String, (String, Shape)>,
-    bodies: &IndexMap<String, Written>,
+    bodies: &IndexMap<String, SentRecord>,
 ) -> bool {
     let place = form(&parts(operation));
     let (Some(key), Some(promise), Some(reply)) = (keys.get(&place), &operation.promise, &operation.reply)
@@ -124,7 +124,7 @@ fn say_items(
         None => is_open(reply).then(String::new),
     };
     let Some(name) = name else { return false };
-    let Written { schema, shape } = record(key, bodies.get(&place));
+    let SentRecord { schema, shape } = record(key, bodies.get(&place));
     let mut said = examples::resolved(root, promise).clone();
     let mut shown = reply.clone();
     let list = if name.is_empty() {
@@ -171,7 +171,7 @@ fn last(form: &str) -> String {
 }
 
 /// Returns a record: the written members, with its key.
-fn record((name, key): &(String, Shape), written: Option<&Written>) -> Written {
+fn record((name, key): &(String, Shape), written: Option<&SentRecord>) -> SentRecord {
     let kind = if key.kind == Kind::Integer { "integer" } else { "string" };
     let mut own = json!({"type": "object", "required": [name], "properties": {name: {"type": kind}}});
     // Clients look for the id of a new record under the name that most records have for it.
@@ -184,10 +184,10 @@ fn record((name, key): &(String, Shape), written: Option<&Written>) -> Written {
     let shape = Shape::of(if key.kind == Kind::Integer { Kind::Integer } else { Kind::String });
     members.insert(name.clone(), Member { shape, required: true });
     let Some(written) = written else {
-        return Written { schema: own, shape: Shape::of(Kind::Object(members)) };
+        return SentRecord { schema: own, shape: Shape::of(Kind::Object(members)) };
     };
     for (name, member) in written.shape.members().into_iter().flatten() {
         members.entry(name.clone()).or_insert_with(|| member.clone());
     }
-    Written { schema: json!({"allOf": [own, written.schema]}), shape: Shape::of(Kind::Object(members)) }
+    SentRecord { schema: json!({"allOf": [own, written.schema]}), shape: Shape::of(Kind::Object(members)) }
 }

@@ -9,17 +9,17 @@ use diorama_seeds::contract::plain;
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::said::{Deed, KEYS, Said, VERBS, given, one, plural_of, takes};
+use super::said::{KEYS, OperationEffect, PathWords, VERBS, given, one, plural_of, takes};
 use crate::document::Operation;
 use crate::shape::{Kind, Shape};
 use crate::views::{self, View, has_page};
 use crate::words::words;
 
 /// The method and path of a rewrite; none for an operation that stays as it is.
-type Read = Option<(String, String)>;
+type Rewrite = Option<(String, String)>;
 
 /// A list of a record's children.
-struct Listed {
+struct ChildList {
     /// The words of the noun of its items.
     noun: Vec<String>,
     /// The shape of an item.
@@ -36,13 +36,13 @@ struct Owner {
 /// Rewrites the remaining operations. `keys` holds the parameters that name shown records, by noun.
 pub(super) fn read(
     operations: &mut [Operation],
-    all: &[Option<Said>],
+    all: &[Option<PathWords>],
     keys: &HashMap<String, String>,
-    read: &mut [Read],
+    read: &mut [Rewrite],
 ) {
     let owners = owners(all, keys);
     // Reads below a record become lists, and other operations on it become writes to them.
-    let mut lists: IndexMap<String, Vec<Listed>> = IndexMap::new();
+    let mut lists: IndexMap<String, Vec<ChildList>> = IndexMap::new();
     for ((operation, said), read) in operations.iter().zip(all).zip(read.iter_mut()) {
         let Some(said) = said.as_ref().filter(|said| said.is_dotted && read.is_none()) else { continue };
         let Some(owner) = owner_of(operation, said, &owners) else { continue };
@@ -52,7 +52,7 @@ pub(super) fn read(
             let Some((name, item)) = items(operation) else { continue };
             let noun = if is_own { words(&name) } else { said.noun.clone() };
             *read = Some(("GET".to_owned(), format!("{path}/{}", plural_of(&noun))));
-            lists.entry(path.clone()).or_default().push(Listed { noun, item });
+            lists.entry(path.clone()).or_default().push(ChildList { noun, item });
         } else if let (true, None, true) = (is_own, said.deed, is_action(&said.verb)) {
             *read = Some(("POST".to_owned(), format!("{path}/{}", said.verb.join("_"))));
         }
@@ -68,13 +68,13 @@ pub(super) fn read(
         let key = keys.get(&collection).filter(|key| takes(operation, key)).cloned();
         let item = key.as_ref().map(|key| format!("{collection}/{{{key}}}"));
         let method = match deed {
-            Deed::Make => "POST",
-            Deed::Show => "GET",
-            Deed::Change => "PATCH",
-            Deed::Remove => "DELETE",
-            Deed::List | Deed::Put => continue,
+            OperationEffect::Make => "POST",
+            OperationEffect::Show => "GET",
+            OperationEffect::Change => "PATCH",
+            OperationEffect::Remove => "DELETE",
+            OperationEffect::List | OperationEffect::Put => continue,
         };
-        let path = if deed == Deed::Make { Some(collection) } else { item };
+        let path = if deed == OperationEffect::Make { Some(collection) } else { item };
         *read = path.map(|path| (method.to_owned(), path));
         if let Some(key) = key.filter(|_| read.is_some()) {
             take_texts(operation, &key, &listed.item);
@@ -88,9 +88,10 @@ fn is_action(verb: &[String]) -> bool {
 }
 
 /// Returns the records that parameters name, by the nouns of the operations that show them.
-fn owners(all: &[Option<Said>], keys: &HashMap<String, String>) -> IndexMap<String, Owner> {
-    let shown = all.iter().flatten().filter(|said| said.is_dotted && said.deed == Some(Deed::Show));
-    let owner = |said: &Said| {
+fn owners(all: &[Option<PathWords>], keys: &HashMap<String, String>) -> IndexMap<String, Owner> {
+    let shown =
+        all.iter().flatten().filter(|said| said.is_dotted && said.deed == Some(OperationEffect::Show));
+    let owner = |said: &PathWords| {
         let noun = one(&said.noun);
         let key = keys.get(&noun)?.clone();
         // A bare key may name any record.
@@ -103,7 +104,7 @@ fn owners(all: &[Option<Said>], keys: &HashMap<String, String>) -> IndexMap<Stri
 /// Returns the record that an operation is about: of its own noun, or another that a parameter names.
 fn owner_of<'o>(
     operation: &Operation,
-    said: &Said,
+    said: &PathWords,
     owners: &'o IndexMap<String, Owner>,
 ) -> Option<(&'o String, &'o Owner)> {
     let own = owners.get_key_value(&one(&said.noun)).filter(|(_, owner)| takes(operation, &owner.key));
@@ -122,11 +123,11 @@ fn items(operation: &Operation) -> Option<(String, Shape)> {
 /// `chat.postMessage` creates.
 fn write_of<'l>(
     operation: &Operation,
-    said: &Said,
+    said: &PathWords,
     owners: &'l IndexMap<String, Owner>,
-    lists: &'l IndexMap<String, Vec<Listed>>,
+    lists: &'l IndexMap<String, Vec<ChildList>>,
     groups: &HashMap<String, String>,
-) -> Option<(&'l Owner, &'l Listed, Deed)> {
+) -> Option<(&'l Owner, &'l ChildList, OperationEffect)> {
     let (_, owner) = owner_of(operation, said, owners)?;
     let (deed, noun) = match (said.deed, said.verb.as_slice()) {
         (Some(deed), _) => {
@@ -143,15 +144,15 @@ fn write_of<'l>(
 /// Returns the noun that a group of operations creates, by the group's noun: `message` for `chat`.
 fn groups(
     operations: &[Operation],
-    all: &[Option<Said>],
+    all: &[Option<PathWords>],
     owners: &IndexMap<String, Owner>,
-    lists: &IndexMap<String, Vec<Listed>>,
+    lists: &IndexMap<String, Vec<ChildList>>,
 ) -> HashMap<String, String> {
     let none = HashMap::new();
     let made = operations.iter().zip(all).filter_map(|(operation, said)| {
         let said = said.as_ref().filter(|said| said.is_dotted && said.deed.is_none())?;
         let (_, listed, deed) = write_of(operation, said, owners, lists, &none)?;
-        (deed == Deed::Make).then(|| (one(&said.noun), one(&listed.noun)))
+        (deed == OperationEffect::Make).then(|| (one(&said.noun), one(&listed.noun)))
     });
     made.collect()
 }
@@ -160,9 +161,9 @@ fn groups(
 /// show it.
 fn item_keys(
     operations: &[Operation],
-    all: &[Option<Said>],
+    all: &[Option<PathWords>],
     owners: &IndexMap<String, Owner>,
-    lists: &IndexMap<String, Vec<Listed>>,
+    lists: &IndexMap<String, Vec<ChildList>>,
     groups: &HashMap<String, String>,
 ) -> HashMap<String, String> {
     let keys = operations.iter().zip(all).filter_map(|(operation, said)| {
@@ -172,7 +173,7 @@ fn item_keys(
         let mut named = given(operation)
             .into_iter()
             .filter(|(name, shape, _)| **name != owner.key && shape.kind != Kind::Boolean && is_shown(name));
-        let (key, ..) = named.next().filter(|_| deed == Deed::Remove && named.next().is_none())?;
+        let (key, ..) = named.next().filter(|_| deed == OperationEffect::Remove && named.next().is_none())?;
         Some((format!("{}/{}", owner.path, plural_of(&listed.noun)), key.clone()))
     });
     keys.collect()

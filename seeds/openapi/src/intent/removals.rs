@@ -5,19 +5,21 @@ use std::collections::HashMap;
 
 use diorama_seeds::contract::{KEYS, key_name, plain};
 
-use super::said::{Deed, Said, given, one, plural_of};
+use super::said::{OperationEffect, PathWords, given, one, plural_of};
 use crate::document::Operation;
 
 /// Rewrites the remaining removals, unless the shown group has one of its own. `keys` holds the parameters that
 /// name shown records, by noun.
 pub(super) fn read(
     operations: &[Operation],
-    all: &[Option<Said>],
+    all: &[Option<PathWords>],
     keys: &HashMap<String, String>,
     read: &mut [Option<(String, String)>],
 ) {
     for (at, (operation, said)) in operations.iter().zip(all).enumerate() {
-        let Some(said) = said.as_ref().filter(|said| said.deed == Some(Deed::Remove)) else { continue };
+        let Some(said) = said.as_ref().filter(|said| said.deed == Some(OperationEffect::Remove)) else {
+            continue;
+        };
         let own = read.get(at).is_some_and(Option::is_some) || one(&said.group) == one(&said.noun);
         let Some(shown) = keys.get(&one(&said.group)).filter(|_| !own) else { continue };
         let Some(key) = key_of(operation, shown) else { continue };

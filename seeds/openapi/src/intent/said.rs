@@ -12,7 +12,7 @@ use crate::words::{is_plural, plural, singular, words};
 
 /// The effect of an operation, by its verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum OperationEffect {
     List,
     Show,
     Make,
@@ -22,15 +22,15 @@ pub(super) enum Deed {
 }
 
 /// Verbs with their effects.
-pub(super) static VERBS: LazyLock<HashMap<&'static str, Deed>> = LazyLock::new(|| {
+pub(super) static VERBS: LazyLock<HashMap<&'static str, OperationEffect>> = LazyLock::new(|| {
     let deeds = pairs(include_str!("../data/verbs.txt")).filter_map(|(done, verbs)| {
         let deed = match done {
-            "list" => Deed::List,
-            "show" => Deed::Show,
-            "make" => Deed::Make,
-            "put" => Deed::Put,
-            "change" => Deed::Change,
-            "remove" => Deed::Remove,
+            "list" => OperationEffect::List,
+            "show" => OperationEffect::Show,
+            "make" => OperationEffect::Make,
+            "put" => OperationEffect::Put,
+            "change" => OperationEffect::Change,
+            "remove" => OperationEffect::Remove,
             _ => return None,
         };
         Some(verbs.split_whitespace().map(move |verb| (verb, deed)))
@@ -80,9 +80,9 @@ impl Common {
 pub(super) const KEYS: [&str; 6] = ["id", "arn", "identifier", "name", "key", "uuid"];
 
 /// The verb and noun in the path of an operation.
-pub(super) struct Said {
+pub(super) struct PathWords {
     /// None for a verb that only its own noun has: `conversations.archive`.
-    pub(super) deed: Option<Deed>,
+    pub(super) deed: Option<OperationEffect>,
     pub(super) verb: Vec<String>,
     /// The words of the noun.
     pub(super) noun: Vec<String>,
@@ -96,7 +96,7 @@ pub(super) struct Said {
     pub(super) is_segment: bool,
 }
 
-impl Said {
+impl PathWords {
     /// Returns the path of the noun's collection.
     pub(super) fn collection(&self) -> String {
         format!("{}/{}", self.before, plural_of(&self.noun))
@@ -106,15 +106,15 @@ impl Said {
 /// Returns the parameters that name shown records, by noun.
 pub(super) fn keys(
     operations: &[Operation],
-    all: &[Option<Said>],
+    all: &[Option<PathWords>],
     common: &Common,
 ) -> HashMap<String, String> {
     let shown = operations.iter().zip(all).filter_map(|(operation, said)| {
-        let said = said.as_ref().filter(|said| said.deed == Some(Deed::Show))?;
+        let said = said.as_ref().filter(|said| said.deed == Some(OperationEffect::Show))?;
         let noun = one(&said.noun);
         // An optional parameter is a key if other operations of the noun take it, too.
         let uses = |name: &String| {
-            let same = |(operation, other): (&Operation, &Option<Said>)| {
+            let same = |(operation, other): (&Operation, &Option<PathWords>)| {
                 other.as_ref().is_some_and(|other| one(&other.noun) == noun) && takes(operation, name)
             };
             operations.iter().zip(all).filter(|both| same(*both)).count() > 1
@@ -127,7 +127,7 @@ pub(super) fn keys(
 }
 
 /// Parses the verb of a path: `/users.list`, `/users/list.json`, `/ListUsers`, `/?Action=ListUsers`.
-pub(super) fn said(operation: &Operation, common: &Common) -> Option<Said> {
+pub(super) fn said(operation: &Operation, common: &Common) -> Option<PathWords> {
     let (before, last) = operation.path.rsplit_once('/')?;
     if operation.path.contains('{') && last.contains('{') {
         return None;
@@ -147,7 +147,7 @@ pub(super) fn said(operation: &Operation, common: &Common) -> Option<Said> {
     {
         let (noun, before) = (words(noun), above.to_owned());
         let verb = vec![last.to_owned()];
-        return Some(Said {
+        return Some(PathWords {
             deed: Some(*deed),
             verb,
             group: noun.clone(),
@@ -166,7 +166,7 @@ pub(super) fn said(operation: &Operation, common: &Common) -> Option<Said> {
             _ => None,
         };
         let is_said = !noun.is_empty() && !verb.is_empty();
-        return is_said.then_some(Said {
+        return is_said.then_some(PathWords {
             deed,
             verb,
             noun,
@@ -180,7 +180,7 @@ pub(super) fn said(operation: &Operation, common: &Common) -> Option<Said> {
     let (first, noun) = all.split_first().filter(|(_, noun)| !noun.is_empty())?;
     let deed = Some(*VERBS.get(first.as_str())?);
     let noun = noun.to_vec();
-    Some(Said {
+    Some(PathWords {
         deed,
         verb: vec![first.clone()],
         group: noun.clone(),
@@ -205,7 +205,7 @@ pub(super) fn takes(operation: &Operation, name: &str) -> bool {
 
 /// Returns the parameter with the name of the object in the reply: `channel` of `{"ok": true, "channel":
 /// {"id": ..}}`.
-fn shown_key(operation: &Operation, said: &Said) -> Option<String> {
+fn shown_key(operation: &Operation, said: &PathWords) -> Option<String> {
     let reply = operation.reply.as_ref().filter(|_| said.is_dotted)?.first_object().members()?;
     let is_shown = |name: &str| {
         let shown = reply.iter().find(|(shown, _)| plain(shown) == plain(name));
@@ -215,7 +215,7 @@ fn shown_key(operation: &Operation, said: &Said) -> Option<String> {
 }
 
 /// Returns the parameter or body member that names the record: `id`, `appMonitorId`, `Name`.
-pub(super) fn key(operation: &Operation, said: &Said, common: &Common) -> Option<String> {
+pub(super) fn key(operation: &Operation, said: &PathWords, common: &Common) -> Option<String> {
     let noun: String = one(&said.noun);
     let last = said.noun.last().map(|last| singular(last)).unwrap_or_default();
     let mut given = given(operation);

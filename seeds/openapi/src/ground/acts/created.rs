@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::Act;
 use super::located::all_hold;
 use crate::constants::{literal, quote};
-use crate::ground::places::{Above, Collection, Part, list};
+use crate::ground::places::{Collection, ParentKey, Part, list};
 use crate::ground::resources::{CREATED, KEPT, OF, UPDATED};
 use crate::operations::argument;
 use crate::phrases;
@@ -193,7 +193,7 @@ impl Act<'_> {
     }
 
     /// A repeated membership changes the existing one by the new body.
-    fn join(&mut self, found: &Collection, above: &[Above], given: &str) {
+    fn join(&mut self, found: &Collection, above: &[ParentKey], given: &str) {
         if self.api.behaviour.each.is_some() {
             return;
         }
@@ -206,7 +206,7 @@ impl Act<'_> {
     }
 
     /// Creates several records if the body is or contains a list of them. PUT replaces the whole collection.
-    fn create_each(&mut self, index: usize, above: &[Above]) {
+    fn create_each(&mut self, index: usize, above: &[ParentKey]) {
         let Some(parameter) = self.many(self.collection(index)) else { return };
         if self.operation.method == "PUT" {
             let conditions = self.conditions("item", above, 0);
@@ -235,7 +235,7 @@ impl Act<'_> {
     }
 
     /// Changes the record that a new action is about, where its kind names the change: `{type: rename, name: web}`.
-    fn carry_out(&mut self, found: &Collection, above: &[Above]) {
+    fn carry_out(&mut self, found: &Collection, above: &[ParentKey]) {
         let parent = above.last().and_then(|known| Some((known, known.of.filter(|of| self.is_stored(*of))?)));
         let Some((known, of)) = parent.filter(|_| found.noun == "action") else { return };
         let name = &self.collection(of).name;
@@ -265,7 +265,7 @@ impl Act<'_> {
         }));
     }
 
-    fn set_above(&mut self, above: &[Above]) {
+    fn set_above(&mut self, above: &[ParentKey]) {
         for known in above {
             let key = self.key_above(known);
             let value = if known.among { format!("[{key}]") } else { key };

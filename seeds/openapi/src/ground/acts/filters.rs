@@ -22,7 +22,7 @@ use crate::words::{identifier, is_identifier, label, measured, words};
 const SEARCHES: [&str; 8] = ["q", "query", "search", "term", "keyword", "searchterm", "namecontains", "text"];
 
 /// The fields that a filter's name may refer to.
-type Said = Option<String>;
+type FilteredField = Option<String>;
 
 /// Returns true if a description says that the parameter is matched against the display field: `whose name
 /// starts with the search term`.
@@ -118,7 +118,13 @@ impl Act<'_> {
     }
 
     /// Searches the words of names and texts.
-    fn search(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc, searched: bool) -> Said {
+    fn search(
+        &mut self,
+        resource: &ResourceDoc,
+        name: &str,
+        doc: &FieldDoc,
+        searched: bool,
+    ) -> FilteredField {
         if doc.kind != Some(TypeName::String) || !doc.values.is_empty() {
             return None;
         }
@@ -148,7 +154,7 @@ impl Act<'_> {
     }
 
     /// Compares with a field of the same name and type.
-    fn equals(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn equals(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let (field, known) = resource.fields.iter().find(|(field, _)| plain(field) == plain(name))?;
         let is_key = *field == resource.key && doc.optional;
         if known.reference.is_some() || !(known.optional || is_key) {
@@ -186,7 +192,7 @@ impl Act<'_> {
     }
 
     /// Compares a timestamp with seconds since 1970: `created`, `created_gte`.
-    fn in_seconds(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+    fn in_seconds(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> FilteredField {
         let kind = self.api.parameters.get(name)?.kind;
         matches!(kind, Some(TypeName::Integer | TypeName::Number)).then_some(())?;
         let (stem, sign) = match bound(joined) {
@@ -204,7 +210,7 @@ impl Act<'_> {
     }
 
     /// Adds bounds: `vote_average.gte`, `min_price`, `created_after`.
-    fn compares(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+    fn compares(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> FilteredField {
         let (stem, op) = bound(joined)?;
         let ordered = |doc: &FieldDoc| {
             matches!(
@@ -239,7 +245,7 @@ impl Act<'_> {
     }
 
     /// Compares with a string field for which the document names other values. `all` matches every record.
-    fn alike(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn alike(&mut self, of: &str, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let is_text = |doc: &FieldDoc| {
             (doc.kind == Some(TypeName::String) || !doc.values.is_empty()) && doc.reference.is_none()
         };
@@ -265,7 +271,7 @@ impl Act<'_> {
     }
 
     /// Matches records that have one of a list of values: `status=open,closed`.
-    fn any_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn any_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let item = doc.items.as_ref().filter(|_| doc.kind == Some(TypeName::List))?;
         let named = |field: &String| plain(field) == plain(name) || noun(field) == noun(name);
         let (field, known) = resource.fields.iter().find(|(field, known)| {
@@ -280,7 +286,7 @@ impl Act<'_> {
     }
 
     /// Matches one of the strings that a record lists: `tag` or `tag_name` of its `tags`.
-    fn one_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn one_of(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let stem = key_name(name).filter(|(_, ending)| *ending == "name").map(|(stem, _)| stem);
         let wanted = stem.filter(|stem| !stem.is_empty()).unwrap_or_else(|| noun(name));
         let texts = |known: &FieldDoc| {
@@ -297,7 +303,7 @@ impl Act<'_> {
     }
 
     /// Matches a day by a parameter that names no field: `on`, `date`, `day`.
-    fn on_day(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn on_day(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let only_says = ["on", "date", "day", "when"].contains(&plain(name).as_str());
         if !only_says || doc.kind != Some(TypeName::Date) || resource.fields.contains_key(name) {
             return None;
@@ -312,7 +318,7 @@ impl Act<'_> {
     }
 
     /// Matches the year of a date.
-    fn in_year(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+    fn in_year(&mut self, resource: &ResourceDoc, name: &str, joined: &str) -> FilteredField {
         let stem = joined.strip_suffix("year")?.trim_end_matches('_').to_owned();
         let is_date = |field: &String| {
             resource.fields.get(field).is_some_and(|known| known.kind == Some(TypeName::Date))
@@ -325,7 +331,7 @@ impl Act<'_> {
     }
 
     /// Matches records that refer to a record: `customer_id`, `with_genres`, `without_genres`.
-    fn refers_to(&mut self, of: &str, resource: &ResourceDoc, name: &str, joined: &str) -> Said {
+    fn refers_to(&mut self, of: &str, resource: &ResourceDoc, name: &str, joined: &str) -> FilteredField {
         let (stem, without) = match joined.strip_prefix("without_") {
             Some(rest) => (rest, true),
             None => {
@@ -390,7 +396,7 @@ impl Act<'_> {
     }
 
     /// Matches a member of an object inside the record: `city` of its address.
-    fn inside(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn inside(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let text = |doc: &FieldDoc| doc.kind == Some(TypeName::String);
         let field = resource.fields.iter().find(|(_, known)| known.fields.get(name).is_some_and(text));
         let (field, known) = field.filter(|_| text(doc) && is_identifier(name))?;
@@ -402,7 +408,7 @@ impl Act<'_> {
     }
 
     /// Matches a value of the same name and another type: a string `level` for a number.
-    fn spelt_alike(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> Said {
+    fn spelt_alike(&mut self, resource: &ResourceDoc, name: &str, doc: &FieldDoc) -> FilteredField {
         let is_value = |doc: &FieldDoc| {
             let plain = matches!(
                 doc.kind,

@@ -7,7 +7,7 @@ use super::Act;
 use super::scope::all_above;
 use crate::constants::quote;
 use crate::document::path_parameters;
-use crate::ground::places::{Above, Collection, Given, Part, form, keys, parts};
+use crate::ground::places::{Collection, Given, ParentKey, Part, form, keys, parts};
 use crate::ground::resources::OF;
 use crate::operations::argument;
 use crate::phrases;
@@ -28,7 +28,7 @@ impl<'a> Act<'a> {
             && above.iter().all(|known| known.at + 1 != names.len())
         {
             let at = names.len() - 1;
-            above.push(Above { at, of: Some(own), exact: true, ..Above::default() });
+            above.push(ParentKey { at, of: Some(own), exact: true, ..ParentKey::default() });
         }
         for known in all_above(self.places, &above) {
             let Some(doc) = names.get(known.at).and_then(|name| self.api.parameters.get_mut(name)) else {
@@ -95,7 +95,7 @@ impl<'a> Act<'a> {
             if !self.resources.get(&found.name).and_then(|known| known.fields.get(&field)).is_some_and(text) {
                 continue;
             }
-            let above = Above { at: place, of: Some(own), exact: true, ..Above::default() };
+            let above = ParentKey { at: place, of: Some(own), exact: true, ..ParentKey::default() };
             let key = self.locate(own, &above);
             self.used.insert(second.clone());
             let given = argument(second);
@@ -155,12 +155,12 @@ impl<'a> Act<'a> {
 
     /// Returns the expression for the key of the record that a key in the path names.
     /// It looks up at most [`MAX_LOOKUP_DEPTH`] levels of parents and [`MAX_LOOKUPS`] records.
-    pub(super) fn locate(&mut self, index: usize, known: &Above) -> String {
+    pub(super) fn locate(&mut self, index: usize, known: &ParentKey) -> String {
         let mut left = MAX_LOOKUPS;
         self.locate_within(index, known, 0, &mut left)
     }
 
-    fn locate_within(&mut self, index: usize, known: &Above, depth: usize, left: &mut usize) -> String {
+    fn locate_within(&mut self, index: usize, known: &ParentKey, depth: usize, left: &mut usize) -> String {
         let found = self.collection(index);
         let given = self.argument(known.at);
         let field = match &known.by {
@@ -192,12 +192,12 @@ impl<'a> Act<'a> {
         self.resources.get(resource).is_some_and(|known| known.fields.contains_key(field))
     }
 
-    pub(super) fn key_above(&mut self, above: &Above) -> String {
+    pub(super) fn key_above(&mut self, above: &ParentKey) -> String {
         let mut left = MAX_LOOKUPS;
         self.key_within(above, 0, &mut left)
     }
 
-    fn key_within(&mut self, above: &Above, depth: usize, left: &mut usize) -> String {
+    fn key_within(&mut self, above: &ParentKey, depth: usize, left: &mut usize) -> String {
         match above.of {
             Some(of) if above.mine => self.collection(of).first("x", "true"),
             Some(of) => self.locate_within(of, above, depth, left),
@@ -206,7 +206,7 @@ impl<'a> Act<'a> {
     }
 
     /// Requires that the parent records exist.
-    pub(super) fn require(&mut self, above: &[Above]) {
+    pub(super) fn require(&mut self, above: &[ParentKey]) {
         for known in above.iter().filter(|known| !known.mine) {
             let Some(of) = known.of.filter(|of| self.is_stored(*of)) else {
                 self.argument(known.at);
@@ -247,13 +247,13 @@ impl<'a> Act<'a> {
     }
 
     /// Requires that a record has the values in the path.
-    pub(super) fn require_values(&mut self, index: usize, above: &[Above]) {
+    pub(super) fn require_values(&mut self, index: usize, above: &[ParentKey]) {
         let found = self.collection(index);
-        let is_given = |known: &Above| {
+        let is_given = |known: &ParentKey| {
             let name = keys(&self.parts).get(known.at).copied().unwrap_or_default();
             self.places.is_constant(name)
         };
-        let above: Vec<&Above> =
+        let above: Vec<&ParentKey> =
             above.iter().filter(|known| known.of.is_none() && !is_given(known)).collect();
         for known in above {
             let given = self.argument(known.at);
@@ -279,9 +279,9 @@ impl<'a> Act<'a> {
     }
 
     /// Returns the conditions that a variable's record belongs to the parents in the path.
-    pub(super) fn conditions(&mut self, variable: &str, above: &[Above], depth: usize) -> Vec<String> {
+    pub(super) fn conditions(&mut self, variable: &str, above: &[ParentKey], depth: usize) -> Vec<String> {
         let mut left = MAX_LOOKUPS;
-        let condition = |known: &Above| {
+        let condition = |known: &ParentKey| {
             let key = self.key_within(known, depth, &mut left);
             let field = &known.field;
             if known.among {

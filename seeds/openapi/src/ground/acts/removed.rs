@@ -2,7 +2,7 @@
 
 use diorama_seeds::doc::{EffectDoc, Place};
 
-use super::{Act, Deed, located};
+use super::{Act, CommandWords, located};
 use crate::ground::places::{form, keys};
 use crate::ground::resources::OF;
 use crate::phrases;
@@ -25,7 +25,7 @@ impl Act<'_> {
                 condition: Some(conditions.join(" && ")),
                 ..EffectDoc::default()
             });
-            if let Some(Deed { verb, noun, .. }) = self.deed(found) {
+            if let Some(CommandWords { verb, noun, .. }) = self.deed(found) {
                 let verb = verb.as_deref().unwrap_or("remove");
                 let place = keys(&self.parts).last().map(|name| (*name).to_owned());
                 let parameters = &self.api.parameters;

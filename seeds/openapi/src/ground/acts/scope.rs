@@ -6,7 +6,7 @@ use indexmap::{IndexMap, IndexSet};
 
 use super::Act;
 use crate::ground::makers::BELOW;
-use crate::ground::places::{Above, Places};
+use crate::ground::places::{ParentKey, Places};
 
 /// Records of a list for each record that they list, and the greatest number of them.
 const LISTED: u32 = 4;
@@ -15,16 +15,16 @@ const MANY: u32 = 120;
 impl Act<'_> {
     /// Returns the parents of a list or of a new record. Another path may need a field for its parent, which
     /// is added.
-    pub(super) fn scope(&mut self, index: usize, elsewhere: bool) -> Vec<Above> {
+    pub(super) fn scope(&mut self, index: usize, elsewhere: bool) -> Vec<ParentKey> {
         let found = self.collection(index);
         if !elsewhere {
             return found.above.clone();
         }
         let mut above = all_above(self.places, &self.places.above(&self.parts, index));
         if let Some(of) = self.places.mine(&self.parts).filter(|of| self.is_stored(*of)) {
-            above.push(Above { of: Some(of), mine: true, ..Above::default() });
+            above.push(ParentKey { of: Some(of), mine: true, ..ParentKey::default() });
         }
-        let mut scope: Vec<Above> = Vec::new();
+        let mut scope: Vec<ParentKey> = Vec::new();
         for known in above.clone() {
             let Some(of) = known.of.filter(|of| self.is_stored(*of)) else { continue };
             let other = self.collection(of).name.clone();
@@ -35,7 +35,7 @@ impl Act<'_> {
             let always = |doc: &FieldDoc| doc.on_delete == Some(OnDelete::Cascade);
             if let Some((field, _)) = all.clone().find(|(_, doc)| always(doc)).or_else(|| all.next()) {
                 let again = scope.iter().any(|other| other.field == *field);
-                scope.extend((!again).then(|| Above { field: field.clone(), ..known }));
+                scope.extend((!again).then(|| ParentKey { field: field.clone(), ..known }));
                 continue;
             }
             // `project_ids` of a task are the projects of the task.
@@ -47,7 +47,7 @@ impl Act<'_> {
             if let Some((field, _)) = resource.fields.iter().find(lists).filter(|_| !known.mine) {
                 let field = field.clone();
                 self.have_more(&found.name, &other);
-                scope.push(Above { field, among: true, ..known });
+                scope.push(ParentKey { field, among: true, ..known });
                 continue;
             }
             // A record that another depends on cannot belong to it. Only the nearest parent needs a field.
@@ -60,7 +60,7 @@ impl Act<'_> {
             }
             let field = format!("{BELOW}{other}");
             self.put_below(&found.name, &field, &other);
-            scope.push(Above { field, ..known });
+            scope.push(ParentKey { field, ..known });
         }
         scope
     }
@@ -128,7 +128,7 @@ fn size(resources: &IndexMap<String, ResourceDoc>, name: &str, depth: u32) -> u3
 }
 
 /// Returns the given parents and all of their own, each once.
-pub(super) fn all_above<'a>(places: &'a Places, above: &'a [Above]) -> Vec<Above> {
+pub(super) fn all_above<'a>(places: &'a Places, above: &'a [ParentKey]) -> Vec<ParentKey> {
     let mut all = Vec::new();
     let mut seen = IndexSet::new();
     let mut open = vec![above];
@@ -137,7 +137,7 @@ pub(super) fn all_above<'a>(places: &'a Places, above: &'a [Above]) -> Vec<Above
         let exact = above.iter().rev().filter(|known| known.exact).filter_map(|known| known.of);
         let others = exact.filter_map(|of| Some((of, places.all.get_index(of)?.1)));
         // The first parent is next, with all of its own.
-        let new: Vec<&[Above]> =
+        let new: Vec<&[ParentKey]> =
             others.filter(|(of, _)| !seen.contains(of)).map(|(_, other)| other.above.as_slice()).collect();
         seen.extend(above.iter().filter(|known| known.exact).filter_map(|known| known.of));
         open.extend(new);

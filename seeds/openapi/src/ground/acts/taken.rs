@@ -5,13 +5,13 @@ use diorama_seeds::doc::{FieldDoc, Place, RefusalDoc, RequireDoc, TypeName};
 
 use super::Act;
 use super::verbs::CONFLICT;
-use crate::ground::places::{Above, Collection};
+use crate::ground::places::{Collection, ParentKey};
 use crate::operations::argument;
 use crate::words::{is_id, is_identifier, label};
 
 impl Act<'_> {
     /// Refuses a new record whose name is taken below its parent.
-    pub(super) fn require_free(&mut self, found: &Collection, above: &[Above]) {
+    pub(super) fn require_free(&mut self, found: &Collection, above: &[ParentKey]) {
         let field = found.number.as_ref().unwrap_or(&found.key).clone();
         // Paths name records by the member; one that calls merely send may be the caller's own key.
         let is_in_path = found.item.as_deref().is_some_and(|item| plain(item) == plain(&field));
@@ -36,7 +36,7 @@ impl Act<'_> {
     fn refuse_taken(
         &mut self,
         found: &Collection,
-        above: &[Above],
+        above: &[ParentKey],
         field: &str,
         is_name: impl Fn(&str) -> bool,
         own: &str,

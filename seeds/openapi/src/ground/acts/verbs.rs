@@ -12,7 +12,7 @@ use super::Act;
 use super::located::all_hold;
 use crate::constants::quote;
 use crate::fakes;
-use crate::ground::places::{Above, Collection, Part, form, keys};
+use crate::ground::places::{Collection, ParentKey, Part, form, keys};
 use crate::ground::resources::KEPT;
 use crate::operations::argument;
 use crate::phrases;
@@ -48,7 +48,7 @@ impl Act<'_> {
             return Some((own, found.first("a", &condition)));
         }
         let of = self.places.mine(&before).filter(|of| before.len() == 1 && self.is_stored(*of))?;
-        let known = Above { of: Some(of), mine: true, ..Above::default() };
+        let known = ParentKey { of: Some(of), mine: true, ..ParentKey::default() };
         Some((of, self.key_above(&known)))
     }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use diorama_seeds::contract::{ANY_KEY, key_name, noun, plain};
 
-use super::{Above, Collection, Part, Places, form};
+use super::{Collection, ParentKey, Part, Places, form};
 use crate::hypotheses::Strength;
 use crate::shape::Shape;
 use crate::words::{identifier, is_id};
@@ -113,8 +113,8 @@ impl Places {
     }
 
     /// Returns the nearest parent records of a path, and values without known records.
-    pub(in crate::ground) fn above(&self, parts: &[Part], but: usize) -> Vec<Above> {
-        let mut above: Vec<Above> = Vec::new();
+    pub(in crate::ground) fn above(&self, parts: &[Part], but: usize) -> Vec<ParentKey> {
+        let mut above: Vec<ParentKey> = Vec::new();
         let mut at = 0;
         let mut before = String::new();
         let below = format!("{}/", form(parts));
@@ -158,13 +158,26 @@ impl Places {
             // A key that no reply shows is unknown to callers and has no effect.
             if let Some((field, picks)) = value {
                 let field = field.clone();
-                above.push(Above { at, field, exact: true, picks: picks.clone(), ..Above::default() });
+                above.push(ParentKey {
+                    at,
+                    field,
+                    exact: true,
+                    picks: picks.clone(),
+                    ..ParentKey::default()
+                });
             } else if let Some(of) = of {
                 let bare = key_name(name).is_some_and(|(stem, _)| stem.is_empty());
                 let bare = bare || self.all[of].number.is_some();
                 let field = if bare { format!("{}_id", self.all[of].name) } else { identifier(name) };
                 let by = self.all[of].named_by(name);
-                above.push(Above { at, field, of: Some(of), exact: exact.is_some(), by, ..Above::default() });
+                above.push(ParentKey {
+                    at,
+                    field,
+                    of: Some(of),
+                    exact: exact.is_some(),
+                    by,
+                    ..ParentKey::default()
+                });
             }
             at += 1;
         }

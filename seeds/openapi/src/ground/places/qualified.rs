@@ -19,14 +19,15 @@ impl Places {
         let names: HashSet<String> = self.all.values().map(|found| last(&found.label)).collect();
         let writing = Writing::of(operations);
         let called = called(operations);
-        let all: Vec<Named> = self.all.values().map(|found| self.named(found)).collect();
+        let all: Vec<QualifiedLabel> = self.all.values().map(|found| self.named(found)).collect();
         let mut labels = Vec::with_capacity(all.len());
         for (path, own) in self.all.keys().zip(&all) {
             // A request for this collection might mean these: same label, and at least the same parents.
-            let others: Vec<&Named> = all.iter().filter(|other| other.may_be_meant_by(own)).collect();
+            let others: Vec<&QualifiedLabel> =
+                all.iter().filter(|other| other.may_be_meant_by(own)).collect();
             let tells = |word: &&String| others.iter().any(|other| !other.qualifiers.contains(*word));
             let words: Vec<&String> = own.qualifiers.iter().filter(tells).collect();
-            let told = |from: usize, other: &Named| {
+            let told = |from: usize, other: &QualifiedLabel| {
                 words.iter().skip(from).any(|word| !other.qualifiers.contains(*word))
             };
             // The fewest words that distinguish it from those.
@@ -46,12 +47,12 @@ impl Places {
     }
 
     /// Returns the label of a collection, with the words and parents of its path.
-    fn named(&self, found: &Collection) -> Named {
+    fn named(&self, found: &Collection) -> QualifiedLabel {
         let said: Vec<String> = words(&found.label).iter().map(|word| noun(word)).collect();
         let mut qualifiers = self.qualifiers(&found.parts);
         qualifiers.retain(|word| !said.contains(&noun(word)));
         let below = keys(&found.parts).into_iter().map(noun).collect();
-        Named { label: found.label.clone(), qualifiers, below }
+        QualifiedLabel { label: found.label.clone(), qualifiers, below }
     }
 
     /// Returns the noun of a collection that the name of a schema contains: `user` of `UserResponse`.
@@ -86,7 +87,7 @@ impl Places {
 }
 
 /// A label before other collections are told apart.
-struct Named {
+struct QualifiedLabel {
     label: String,
     /// The words of its path that name no record.
     qualifiers: Vec<String>,
@@ -94,7 +95,7 @@ struct Named {
     below: HashSet<String>,
 }
 
-impl Named {
+impl QualifiedLabel {
     /// Returns true if a request for the other collection may mean this one: its label ends alike, and it has
     /// all of the other's parents.
     fn may_be_meant_by(&self, other: &Self) -> bool {
