@@ -232,7 +232,7 @@ fn shorten_pages(domain: &mut DomainDoc, position: usize, rng: &mut ChaCha8Rng) 
     if api.behaviour.page.is_none() {
         api.parameters.insert(PAGE.to_owned(), page_parameter());
     }
-    let page = api.behaviour.page.get_or_insert_with(|| PageDoc {
+    let page = api.behaviour.page.get_or_insert(PageDoc {
         style: PageStyle::Page,
         size: None,
         parameter: None,
