@@ -40,7 +40,7 @@ impl Sketch<'_> {
         let is_said = match self.writer.key_form(resource) {
             KeyForm::Unsayable => false,
             // Of documents, the codes of orders and invoices stand on papers, and those of webhooks nowhere.
-            KeyForm::Code => !self.is_of_document || is_key && self.writer.goes_by_number(resource),
+            KeyForm::Code => !self.is_of_document || self.writer.goes_by_number(resource),
             // Users do not say the slug of a record with a name: `saffron-harbor` for the page "Opening hours".
             KeyForm::Name => !self.is_of_document || is_key || !self.writer.has_slugs(resource),
         };
