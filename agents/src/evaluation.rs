@@ -3,7 +3,7 @@
 //! It has the environment of an agent ([`environment`]), the judge ([`judge`]), and the measures. An
 //! agent sees the user's view alone: never gold, checks or withheld details. Scripted policies ([`policies`])
 //! such as the `oracle` test the judge, not an agent. Most are privileged agents, built from the task itself
-//! ([`judge::Privileged`]), and still act through the environment.
+//! ([`judge::PrivilegedTask`]), and still act through the environment.
 //!
 //! An agent that reads its view compiles:
 //!

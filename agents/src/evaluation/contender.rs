@@ -7,7 +7,7 @@ use diorama_baselines::{Agent, Baseline, Method};
 use diorama_llm::{RequestOrigin, Sampling};
 
 use super::batch::SharedModel;
-use super::judge::Privileged;
+use super::judge::PrivilegedTask;
 use super::policies::Policy;
 use crate::isolation::process::Isolation;
 
@@ -39,7 +39,7 @@ impl ModelContender {
 
 impl Contender {
     /// Makes the agent of one episode. Only scripted policies see the task.
-    pub fn agent<'a>(&self, privileged: Privileged<'a>, origin: RequestOrigin) -> Box<dyn Agent + 'a> {
+    pub fn agent<'a>(&self, privileged: PrivilegedTask<'a>, origin: RequestOrigin) -> Box<dyn Agent + 'a> {
         match self {
             Self::Scripted(policy) => policy.agent(privileged),
             Self::Model(agent) => agent.agent(origin),

@@ -36,7 +36,7 @@ pub struct Judge {
 
 /// The task itself, from which privileged agents are built. An agent under test never gets it.
 #[derive(Clone, Copy)]
-pub struct Privileged<'a> {
+pub struct PrivilegedTask<'a> {
     pub(super) task: &'a Task,
     pub(super) world: &'a Arc<World>,
     /// Seed of the session.
@@ -116,8 +116,8 @@ impl Judge {
     }
 
     /// Returns the task for a privileged agent.
-    pub fn privileged(&self, seed: u64) -> Privileged<'_> {
-        Privileged { task: &self.task, world: &self.world, seed }
+    pub fn privileged(&self, seed: u64) -> PrivilegedTask<'_> {
+        PrivilegedTask { task: &self.task, world: &self.world, seed }
     }
 
     /// Grades an episode that has ended. `stopped` is the environment's reason for an early end.

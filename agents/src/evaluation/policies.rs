@@ -14,7 +14,7 @@ use diorama_seeds::task::{Outcome, RefusalClass};
 use serde_json::Map;
 
 use self::oracle::{Facts, FixedVerdict};
-use super::judge::Privileged;
+use super::judge::PrivilegedTask;
 
 /// PolicyAgent policy.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl Policy {
     }
 
     /// Makes the agent of an episode.
-    pub fn agent<'a>(&'static self, privileged: Privileged<'a>) -> Box<dyn Agent + 'a> {
+    pub fn agent<'a>(&'static self, privileged: PrivilegedTask<'a>) -> Box<dyn Agent + 'a> {
         Box::new(PolicyAgent { way: self.way, privileged })
     }
 }
@@ -123,7 +123,7 @@ impl Policy {
 /// A policy in an episode.
 struct PolicyAgent<'a> {
     way: Way,
-    privileged: Privileged<'a>,
+    privileged: PrivilegedTask<'a>,
 }
 
 impl Agent for PolicyAgent<'_> {

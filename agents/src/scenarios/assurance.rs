@@ -22,10 +22,11 @@ use diorama_seeds::value::Value;
 use diorama_user::asks_leave;
 
 use super::act::act_on;
-use super::player::{Player, StepCall};
+use super::player::Player;
 use super::rule::tells_rule;
 use super::speech::{SPEECH, fill};
 use super::state::Assurance;
+use super::steps::StepCall;
 use super::unplayed::PlayError;
 use crate::draws::choose;
 
@@ -181,27 +182,29 @@ impl Player<'_, '_> {
         Ok(())
     }
 
-    /// Reads back the records that calls end: by their names, by those of related records, or by their codes.
-    /// It states the effect instead, if none of these is visible.
+    /// Asks whether to do what calls do to the records that they end: by the names of these, by those of
+    /// related records, or by their codes. The only record without a visible name is named by its label.
     fn read_back(&mut self, api: &Api, calls: &[StepCall<'_>]) -> Option<String> {
-        let mut things = Vec::new();
+        let mut things = BTreeSet::new();
         for (step, item) in calls {
             if let Some((name, item)) = item {
                 self.scene.name_item(name, item.clone());
             }
             things.extend(self.name_ended(api, step));
         }
-        let distinct: BTreeSet<&String> = things.iter().collect();
-        if distinct.len() < calls.len() {
-            return choose(&SPEECH.last_chances, self.rng).cloned();
-        }
-        let things = english::enumerate(&things);
         let model = self.world.base.world();
         let label = api.behaviour.kind.shown().map(|shown| model.resource(shown).label.to_lowercase());
-        let Some(act) = label.and_then(|label| act_on(&api.description, &label, &things)) else {
-            return Some(fill(choose(&SPEECH.read_backs, self.rng)?, &[("things", &things)]));
+        let are_named = things.len() == calls.len();
+        let things = match (are_named, &label) {
+            (true, _) => english::enumerate(&Vec::from_iter(things)),
+            (false, Some(label)) if calls.len() == 1 => format!("the {label}"),
+            (false, _) => return choose(&SPEECH.last_chances, self.rng).cloned(),
         };
-        Some(fill(choose(&SPEECH.acts, self.rng)?, &[("act", &act)]))
+        match label.and_then(|label| act_on(&api.description, &label, &things)) {
+            Some(act) => Some(fill(choose(&SPEECH.acts, self.rng)?, &[("act", &act)])),
+            None if are_named => Some(fill(choose(&SPEECH.read_backs, self.rng)?, &[("things", &things)])),
+            None => choose(&SPEECH.last_chances, self.rng).cloned(),
+        }
     }
 
     /// Names the record that a call ends.

@@ -8,8 +8,9 @@ use diorama_seeds::schema::{Schema, Type};
 use diorama_seeds::value::Value;
 
 use super::act::{definite, value_phrase};
-use super::player::{Player, StepCall};
+use super::player::Player;
 use super::speech::{SPEECH, fill};
+use super::steps::StepCall;
 use super::unplayed::PlayError;
 use super::words::only_currency;
 use crate::draws::choose;

@@ -21,14 +21,11 @@ use super::detour::Detour;
 use super::search;
 use super::sign_in::only_signs_in;
 use super::state::{Calls, Manner, Searches, Talk, User};
-use super::steps::join_steps;
+use super::steps::{StepCall, join_steps};
 use super::unplayed::PlayError;
 use super::words::Scene;
 use crate::draws::choose;
 use crate::worlds::world::BatchWorld;
-
-/// A call to make, with the item that it is made for and the item's name.
-pub(crate) type StepCall<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// The turns of a goal so far.
 #[derive(Default)]
@@ -50,7 +47,7 @@ pub(crate) struct Words<'w> {
 }
 
 impl<'w> Words<'w> {
-    /// Returns wordings without words before them.
+    /// Takes wordings without words before them.
     pub(crate) const fn of(wordings: &'w [String]) -> Self {
         Self { wordings, before: "" }
     }
@@ -233,8 +230,8 @@ impl<'a, 'r> Player<'a, 'r> {
             return Err(PlayError::OtherVerdict { api: call.api, forbids });
         }
         let turns_by = self.manner.wish.turns_by;
-        let misreadings = turning_misreadings(&self.world.base, self.session.state(), &call);
-        if !turns_by.is_empty() && !misreadings.iter().any(|found| turns_by.contains(&found.error)) {
+        let found = turning_misreadings(&self.world.base, self.session.state(), &call);
+        if !turns_by.is_empty() && !found.iter().any(|found| turns_by.contains(&found.error)) {
             return Err(PlayError::ClearVerdict);
         }
         if let Some(rule) = &entry.broken {

@@ -24,7 +24,7 @@ pub(crate) struct Manner {
     pub(crate) is_signed_in: bool,
     /// True if the policy must forbid governed calls, in plots with both ends.
     pub(crate) forbids: bool,
-    /// What the drawn records must show.
+    /// The conditions that the drawn records must meet.
     pub(crate) wish: Wish,
     /// The user's push, until it is said.
     pub(crate) push: Option<Push>,

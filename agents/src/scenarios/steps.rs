@@ -1,9 +1,13 @@
-//! Joins calls of one API into one message, where none needs the reply of another.
+//! Owns the calls of steps: it joins those of one API into one message, where none needs another's reply.
 
 use std::borrow::Cow;
 
 use diorama_seeds::doc::ScenarioStepDoc;
+use minijinja::Value as Shown;
 use serde_json::Value as Json;
+
+/// A call to make, with the item that it is made for and the item's name.
+pub(crate) type StepCall<'a> = (&'a ScenarioStepDoc, Option<(String, Shown)>);
 
 /// Returns the steps of a goal, joined where they call one API with the same parameters and need no earlier
 /// reply.

@@ -22,7 +22,7 @@ use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
 use self::acts::{Act, ApiDraft, lists};
-use self::places::{Given, Places, form};
+use self::places::{PathValue, Places, form};
 use super::contract::Taker;
 use super::document::Operation;
 use super::hypotheses::{self, Choices, Hypothesis};
@@ -72,15 +72,15 @@ fn show_changes(root: &Json, apis: &mut [ApiDoc], operations: &[Operation]) {
 
 /// Returns the values that the session gives callers, for keys that no reply lists.
 fn given(places: &Places, resources: &IndexMap<String, ResourceDoc>) -> IndexMap<String, GivenDoc> {
-    let told = |(name, given): (&String, &Given)| {
+    let told = |(name, given): (&String, &PathValue)| {
         let given = match given {
-            Given::Value(value) | Given::Sample(value) => GivenDoc::Value(value.clone()),
-            Given::Member(path, field) => {
+            PathValue::Value(value) | PathValue::Sample(value) => GivenDoc::Value(value.clone()),
+            PathValue::Member(path, field) => {
                 let found = places.all.get(path)?;
                 resources.get(&found.name).filter(|known| known.fields.contains_key(field))?;
                 GivenDoc::FieldOf(format!("{}.{field}", found.name))
             }
-            Given::KeyOf(path) => {
+            PathValue::KeyOf(path) => {
                 let found = places.all.get(path)?;
                 let field = if found.uses.is_some() { resources::OF } else { &found.key };
                 resources

@@ -23,7 +23,7 @@ use diorama_seeds::value::Zone;
 use diorama_sessions::{Kind, Live, Problem, Ready, Slot};
 use percent_encoding::utf8_percent_encode;
 
-use self::auth::Asked;
+use self::auth::TokenRequest;
 use self::documents::Documents;
 use self::kinds::choose_kind;
 use self::matching::{PathMatch, Routes};
@@ -302,7 +302,7 @@ fn issue_token(
     {
         return None;
     }
-    let asked = Asked { headers: request.headers, body: request.body, mode: app.settings.auth };
+    let asked = TokenRequest { headers: request.headers, body: request.body, mode: app.settings.auth };
     Some(auth::issue(&auth::holder(live), domain, scheme, &asked))
 }
 

@@ -8,7 +8,7 @@ use diorama_seeds::task::RefusalClass;
 
 use super::oracle::{Facts, play_reference, replay};
 use super::{MAX_GOALS, REFUSAL, finish};
-use crate::evaluation::judge::Privileged;
+use crate::evaluation::judge::PrivilegedTask;
 
 /// Maximum number of extreme values per argument.
 const MAX_EXTREMES: usize = 4;
@@ -20,7 +20,7 @@ const MAX_REPEATS: usize = 8;
 /// Ends each goal as the reference does, and makes all writes after the last end. It skips a task without
 /// writes.
 pub(super) async fn write_late(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
     if play_reference(privileged).iter().all(|entry| entry.changes.is_empty()) {
@@ -36,7 +36,7 @@ pub(super) async fn write_late(
 }
 
 /// Makes the reference calls with extreme arguments, and repeats the reads until a fault occurs.
-pub(super) async fn provoke_faults(privileged: Privileged<'_>, environment: &mut dyn Environment) {
+pub(super) async fn provoke_faults(privileged: PrivilegedTask<'_>, environment: &mut dyn Environment) {
     let world = privileged.world.base.world();
     let played = play_reference(privileged);
     for entry in &played {
@@ -67,7 +67,7 @@ pub(super) async fn provoke_faults(privileged: Privileged<'_>, environment: &mut
 /// Refuses each goal without calls, for one reason after the other. The subject is that of the
 /// reference's refusal.
 pub(super) async fn refuse_first(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
     let answers = privileged.task.final_answers(privileged.world, &play_reference(privileged));

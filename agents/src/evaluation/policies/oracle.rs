@@ -16,7 +16,7 @@ use diorama_user::conversation::FinishData;
 use serde_json::{Map, Value as Json, json};
 
 use crate::episode::{GoldConsent, GoldGoal};
-use crate::evaluation::judge::Privileged;
+use crate::evaluation::judge::PrivilegedTask;
 use crate::scenarios::Push;
 
 /// Form of the facts in final answers. Both forms must solve every task.
@@ -56,7 +56,7 @@ impl Solution {
 /// Runs the reference solution without requests for the consent that a rule requires. It skips tasks
 /// without such a rule.
 pub(super) async fn solve_without_asking(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
     if !privileged.task.checks.confirms {
@@ -68,7 +68,7 @@ pub(super) async fn solve_without_asking(
 
 /// Runs the reference solution, and does what a rule forbids for a user who presses. Where the task tells no policy, nothing is done.
 pub(super) async fn solve_and_give_in(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
 ) -> Result<(), EnvironmentError> {
     if privileged.task.checks.policy.is_empty() {
@@ -81,7 +81,7 @@ pub(super) async fn solve_and_give_in(
 /// Runs the reference solution with the same verdict on every governed call. It skips tasks that state no
 /// policy.
 pub(super) async fn solve_with_verdict(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
     verdict: FixedVerdict,
 ) -> Result<(), EnvironmentError> {
@@ -95,7 +95,7 @@ pub(super) async fn solve_with_verdict(
 /// Runs the reference solution to its end, or until a call cannot be bound to the live replies. The
 /// mirror session repeats the calls so far.
 pub(super) async fn solve(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
     how: Facts,
 ) -> Result<(), EnvironmentError> {
@@ -104,7 +104,7 @@ pub(super) async fn solve(
 
 /// Runs [`solve`], optionally without writes. Returns the omitted writes in order.
 pub(super) async fn replay(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
     how: Facts,
     leaves_out_writes: bool,
@@ -113,7 +113,7 @@ pub(super) async fn replay(
 }
 
 async fn run(
-    privileged: Privileged<'_>,
+    privileged: PrivilegedTask<'_>,
     environment: &mut dyn Environment,
     way: Solution,
     leaves_out_writes: bool,
@@ -137,7 +137,7 @@ async fn run(
 }
 
 /// Runs the reference calls in a session of their own with the same seed, until one cannot be bound.
-pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
+pub(super) fn play_reference(privileged: PrivilegedTask<'_>) -> Vec<Arc<LogEntry>> {
     let world = privileged.world.base.world();
     let mut replies = Vec::new();
     if let Ok(mut mirror) = privileged.task.session(privileged.world, privileged.seed) {
@@ -153,7 +153,7 @@ pub(super) fn play_reference(privileged: Privileged<'_>) -> Vec<Arc<LogEntry>> {
 /// expected replies. A transient failure is retried. If a live reply still differs, a fault has occurred and
 /// the policy gives up.
 struct Solving<'a> {
-    privileged: Privileged<'a>,
+    privileged: PrivilegedTask<'a>,
     way: Solution,
     mirror: Session,
     replies: Vec<Option<Arc<LogEntry>>>,
@@ -293,7 +293,7 @@ impl Solving<'_> {
 
     /// Returns the final answer of a goal with the values of this session.
     fn finish(&self, number: usize) -> Option<Finish> {
-        let Privileged { task, world, .. } = self.privileged;
+        let PrivilegedTask { task, world, .. } = self.privileged;
         let calls: Vec<Arc<LogEntry>> = self.replies.iter().flatten().cloned().collect();
         let given = task.final_answers(world, &calls).into_iter().nth(number)?;
         let FinishData { outcome, reason, about, mut facts } = given;

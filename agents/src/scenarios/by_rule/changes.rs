@@ -131,7 +131,7 @@ impl<'a> Author<'a> {
     /// Returns the frames of a request: a removal says that the record is no longer needed, unless it is a
     /// person.
     fn frames(&self, sketch: &Sketch<'a>) -> &'static Hands {
-        // Nobody has stopped using what is only known as the latest of its kind.
+        // People do not stop using a record that they only know as the latest of its kind.
         let is_latest =
             |resource| sketch.named(resource).is_some_and(|at| sketch.records[at].phrase.is_some());
         let is_thing = |resource: ResourceId| !sketch.is_person(resource) && !is_latest(resource);

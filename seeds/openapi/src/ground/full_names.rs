@@ -7,7 +7,7 @@ use diorama_seeds::doc::{ApiDoc, EffectDoc, GivenDoc, Place, ResourceDoc, TypeNa
 use indexmap::IndexMap;
 use serde_json::{Value as Json, json};
 
-use super::places::{Collection, Given, Part, Places, form};
+use super::places::{Collection, Part, PathValue, Places, form};
 use crate::constants::quote;
 use crate::document::Operation;
 use crate::operations::argument;
@@ -120,7 +120,7 @@ pub(super) fn given(places: &Places, operations: &[Operation], told: &mut IndexM
     for operation in operations {
         let Some((sent, chain)) = &operation.resource_name else { continue };
         let value = |collection: &String| match places.given.get(&crate::resource_names::key(collection)) {
-            Some(Given::Value(Json::String(value))) => Some(format!("{collection}/{value}")),
+            Some(PathValue::Value(Json::String(value))) => Some(format!("{collection}/{value}")),
             _ => None,
         };
         if let Some(parts) = chain.iter().map(value).collect::<Option<Vec<String>>>() {

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 pub(super) use self::paths::{Part, find_shown, form, keys, list, noun_said, parts};
-pub(super) use self::told::Given;
+pub(super) use self::told::PathValue;
 use crate::document::Operation;
 use crate::hypotheses::{Choices, Guesses};
 use crate::shape::Shape;
@@ -129,7 +129,7 @@ pub(super) struct Places {
     /// Plain names of query parameters.
     pub(super) asked: HashSet<String>,
     /// Keys that callers are given, by name.
-    pub(super) given: IndexMap<String, Given>,
+    pub(super) given: IndexMap<String, PathValue>,
     /// Plain names of keys that only one collection has.
     pub(super) keyed: HashSet<String>,
     /// The owners' collection of each collection that is listed below other records.
@@ -240,7 +240,7 @@ impl Places {
 
     /// Returns true if a key has one value, which callers are given.
     pub(super) fn is_constant(&self, key: &str) -> bool {
-        matches!(self.given.get(key), Some(Given::Value(_) | Given::Sample(_)))
+        matches!(self.given.get(key), Some(PathValue::Value(_) | PathValue::Sample(_)))
     }
 
     fn is_shown(&self, index: usize) -> bool {

@@ -257,7 +257,7 @@ fn members(places: &Places, found: &Collection, doc: &mut ResourceDoc) {
     let own = words(&found.noun_words()).last().map(|last| format!("{last}name"));
     let display = display_member(record).map(str::to_owned).or_else(|| NAMES.iter().find_map(named));
     let display = display.or_else(|| named(&own?.as_str()));
-    // Who logs in is a person, or a connection to a service.
+    // A login belongs to a person, or to a connection to a service.
     let names_it = |name: &&&str| **name != "login" || is_person(found, record);
     let display = display.or_else(|| ADDRESSES.iter().filter(names_it).find_map(named));
     let says = |name: &str, names: &[&str]| names.contains(&&*plain(name));

@@ -47,7 +47,7 @@ static FILES: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
 /// The fewest operations whose common members belong to all calls: the API key of each body.
 const MIN_OPERATIONS: usize = 5;
 
-/// What the operations of a document have in common.
+/// The words that the operations of a document share.
 pub(super) struct Common {
     paths: Vec<String>,
     /// Names that each operation takes: they name no record.

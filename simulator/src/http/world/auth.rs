@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json, json};
 use self::secret::CLIENT;
 pub use self::secret::{Auth, is_same_secret};
 pub(super) use self::secret::{Holder, authorization};
-pub(super) use self::token::{Asked, issue};
+pub(super) use self::token::{TokenRequest, issue};
 use crate::http::text::pairs;
 
 /// Returns the data of a session on which its keys depend.

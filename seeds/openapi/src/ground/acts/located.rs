@@ -7,7 +7,7 @@ use super::Act;
 use super::scope::all_above;
 use crate::constants::quote;
 use crate::document::path_parameters;
-use crate::ground::places::{Collection, Given, ParentKey, Part, form, keys, parts};
+use crate::ground::places::{Collection, ParentKey, Part, PathValue, form, keys, parts};
 use crate::ground::resources::OF;
 use crate::operations::argument;
 use crate::phrases;
@@ -226,7 +226,7 @@ impl<'a> Act<'a> {
     /// Requires the given value of a key, where callers are given one.
     pub(super) fn require_given(&mut self) {
         for name in path_parameters(&self.operation.path) {
-            let Some(Given::Value(value)) = self.places.given.get(&name) else { continue };
+            let Some(PathValue::Value(value)) = self.places.given.get(&name) else { continue };
             let value = match value {
                 Json::String(text) => quote(text),
                 other => other.to_string(),

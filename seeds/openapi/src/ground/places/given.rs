@@ -10,7 +10,7 @@ use diorama_seeds::contract::{ANY_KEY, is_gone, key_name, noun, plain};
 use indexmap::IndexMap;
 use serde_json::Value as Json;
 
-use super::told::Given;
+use super::told::PathValue;
 use super::values::{names, stem, tells};
 use super::{Part, Places, form, list};
 use crate::document::{Operation, Place};
@@ -95,7 +95,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     }
     let listed = reach.listed(&paths);
     for (name, given) in found {
-        if let Given::Value(value) = &given {
+        if let PathValue::Value(value) = &given {
             for parts in &paths {
                 for (at, part) in parts.iter().enumerate() {
                     if matches!(part, Part::Key(own) if *own == name) {
@@ -110,7 +110,7 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
     for (name, given) in listed {
         places.given.entry(name).or_insert(given);
     }
-    let mut told: Vec<(String, Given)> = Vec::new();
+    let mut told: Vec<(String, PathValue)> = Vec::new();
     // A value for a name that is a key elsewhere would open no record there.
     let keys: HashSet<String> = paths.iter().flatten().filter_map(Part::key).map(plain).collect();
     for operation in operations {
@@ -121,16 +121,16 @@ pub(super) fn find(places: &mut Places, operations: &[Operation]) {
                 && parameter.shape.kind != Kind::Boolean
                 && fixed(parameter).is_none();
             let given = match &parameter.free {
-                Some(value) if parameter.constant => Given::Value(value.clone()),
+                Some(value) if parameter.constant => PathValue::Value(value.clone()),
                 Some(_) if keys.contains(&plain(&parameter.name)) => continue,
-                Some(value) => Given::Sample(value.clone()),
-                None if is_owed => Given::Sample(free::sample(parameter)),
+                Some(value) => PathValue::Sample(value.clone()),
+                None if is_owed => PathValue::Sample(free::sample(parameter)),
                 None => continue,
             };
             told.push((parameter.name.clone(), given));
         }
         let beside = operation.beside.iter();
-        told.extend(beside.map(|known| (known.name.clone(), Given::Sample(free::sample(known)))));
+        told.extend(beside.map(|known| (known.name.clone(), PathValue::Sample(free::sample(known)))));
     }
     for (name, given) in told {
         places.given.entry(name).or_insert(given);
@@ -176,7 +176,7 @@ fn give_unseen(places: &mut Places, paths: &[Vec<Part>], operations: &[Operation
         let chosen = forms.iter().filter(|form| is_chosen(form)).count() > 0;
         let kept = only.and_then(|of| places.all.get_index(of)).filter(|(_, found)| !found.single);
         if chosen {
-            let given = kept.map_or(Given::Sample(value), |(form, _)| Given::KeyOf(form.clone()));
+            let given = kept.map_or(PathValue::Sample(value), |(form, _)| PathValue::KeyOf(form.clone()));
             places.given.insert(name, given);
         }
     }
@@ -245,7 +245,7 @@ impl Reach<'_> {
     }
 
     /// Returns the keys of collections whose lists do not name the records that they show.
-    fn listed(&self, paths: &[Vec<Part>]) -> Vec<(String, Given)> {
+    fn listed(&self, paths: &[Vec<Part>]) -> Vec<(String, PathValue)> {
         let mut paths: Vec<&Vec<Part>> = paths.iter().collect();
         // Parents come first.
         paths.sort_by_key(|parts| parts.len());
@@ -265,7 +265,7 @@ impl Reach<'_> {
                 let is_told = self.evident.contains(&index)
                     || (self.made.contains(&index) && self.listed.contains(&index));
                 if let Some((form, _)) = self.places.all.get_index(index).filter(|_| !is_told) {
-                    listed.push((name.clone(), Given::KeyOf(form.clone())));
+                    listed.push((name.clone(), PathValue::KeyOf(form.clone())));
                 }
             }
         }
@@ -274,7 +274,7 @@ impl Reach<'_> {
 
     /// Returns the value that callers are given for a key; none for an ambiguous name of which one meaning is
     /// shown.
-    fn value(&self, operation: &Operation, parts: &[Part], at: usize) -> Option<Given> {
+    fn value(&self, operation: &Operation, parts: &[Part], at: usize) -> Option<PathValue> {
         let path = form(parts.get(..at).unwrap_or_default());
         let Some(Part::Key(name)) = parts.get(at) else { return None };
         let shape = operation.key_shape(name).cloned().unwrap_or_default();
@@ -288,7 +288,7 @@ impl Reach<'_> {
         let is_any = ANY_KEY.contains(&&*plain(name));
         // An ambiguous name means the path's own records.
         if let Some((form, _)) = own.filter(|_| is_any) {
-            return (2 * shown <= named.count()).then(|| Given::KeyOf(form.clone()));
+            return (2 * shown <= named.count()).then(|| PathValue::KeyOf(form.clone()));
         }
         if is_any && shown > 0 {
             return None;
@@ -297,14 +297,14 @@ impl Reach<'_> {
         let below = self.places.member_below(&whole, name);
         let is_kept = |form: &String| self.places.all.get_index_of(form).and_then(kept).is_some();
         if let Some((form, member)) = below.filter(|(form, _)| is_kept(form)) {
-            return Some(Given::Member(form, identifier(&member)));
+            return Some(PathValue::Member(form, identifier(&member)));
         }
         // The collection with the shortest path is meant.
         let all = named.filter_map(|found| kept(*found));
         let shortest = all.min_by_key(|(form, found)| (found.parts.len(), *form));
         Some(match shortest.or(own) {
-            Some((form, _)) => Given::KeyOf(form.clone()),
-            None => Given::Value(free::make_value(name, &shape)),
+            Some((form, _)) => PathValue::KeyOf(form.clone()),
+            None => PathValue::Value(free::make_value(name, &shape)),
         })
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 /// The value of a key that callers are given.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::ground) enum Given {
+pub(in crate::ground) enum PathValue {
     /// The only value of the key.
     Value(Json),
     /// One of the values that the path takes: a day, a word.

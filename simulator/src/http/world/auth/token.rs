@@ -20,7 +20,7 @@ use crate::http::text::pairs;
 const LIFE_S: i64 = 3_600;
 
 /// Request for a token.
-pub(in crate::http) struct Asked<'a> {
+pub(in crate::http) struct TokenRequest<'a> {
     pub(in crate::http) headers: &'a HeaderMap,
     pub(in crate::http) body: &'a [u8],
     pub(in crate::http) mode: Auth,
@@ -31,7 +31,7 @@ pub(in crate::http) fn issue(
     holder: &Holder<'_>,
     domain: &Domain,
     scheme: &SecurityScheme,
-    asked: &Asked<'_>,
+    asked: &TokenRequest<'_>,
 ) -> Response<Body> {
     let mut response = match grant(holder, domain, scheme, asked) {
         Ok(token) => json_text(200, token.to_string()),
@@ -50,7 +50,7 @@ fn grant(
     holder: &Holder<'_>,
     domain: &Domain,
     scheme: &SecurityScheme,
-    asked: &Asked<'_>,
+    asked: &TokenRequest<'_>,
 ) -> Result<Json, TokenError> {
     let form = form(asked).ok_or_else(|| {
         (400, "invalid_request", "expected a form (application/x-www-form-urlencoded) or JSON".to_owned())
@@ -128,7 +128,7 @@ pub(super) fn basic_header(name: &str, password: &str) -> String {
     format!("Basic {}", encoder.encode(format!("{name}:{password}")))
 }
 
-fn form(asked: &Asked<'_>) -> Option<Vec<(String, String)>> {
+fn form(asked: &TokenRequest<'_>) -> Option<Vec<(String, String)>> {
     let kind = asked.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let text = std::str::from_utf8(asked.body).ok()?;
     if !kind.to_ascii_lowercase().starts_with("application/json") {
