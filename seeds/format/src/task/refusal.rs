@@ -51,11 +51,20 @@ impl RefusalClass {
         }
     }
 
-    /// Returns the classes that fit a refusal for being too late or too soon, beside that of its status.
+    /// Returns the class that fits a refusal by a rule of the API, beside that of its status. A rule that
+    /// refuses a value is a limit of the place.
+    pub const fn of_rule(status: u16) -> &'static [Self] {
+        match status {
+            422 => &[Self::Forbidden],
+            _ => &[],
+        }
+    }
+
+    /// Returns the classes that fit a refusal for being too late or too soon, beside those of a rule.
     pub const fn of_deadline(status: u16) -> &'static [Self] {
         match status {
             409 => &[Self::Forbidden],
-            422 => &[Self::Conflict, Self::Forbidden],
+            422 => &[Self::Conflict],
             _ => &[],
         }
     }

@@ -298,8 +298,11 @@ impl Builder<'_> {
             let mut reasons = check.otherwise.reason.clone();
             let by_status = RefusalClass::of_status(check.otherwise.status);
             reasons.extend(by_status.filter(|class| !check.otherwise.reason.contains(class)));
-            if check.otherwise.reason.is_empty() && that.node.reads_clock() {
-                reasons.extend(RefusalClass::of_deadline(check.otherwise.status));
+            if check.otherwise.reason.is_empty() {
+                reasons.extend(RefusalClass::of_rule(check.otherwise.status));
+                if that.node.reads_clock() {
+                    reasons.extend(RefusalClass::of_deadline(check.otherwise.status));
+                }
             }
             checks.push(Require {
                 that,
