@@ -87,7 +87,8 @@ fn rows_are_spread_over_documents_and_a_bad_document_ends_only_itself() {
         let share = number(document, "share");
         assert!((15..=30).contains(&share), "{document}");
         let asked = document["asked"].as_object().unwrap().len();
-        assert!(number(document, "rows") + 1 >= share && asked >= 8, "{document}");
+        // Seven of the parcels: users say no code of a depot.
+        assert!(number(document, "rows") + 1 >= share && asked >= 7, "{document}");
     }
     let shares: u64 = documents.iter().map(|document| number(document, "share")).sum();
     assert_eq!(shares.to_string(), ROWS);
